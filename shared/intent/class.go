@@ -1,0 +1,92 @@
+package intent
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Delivery is one message that asks for an intent. Key and fingerprint are taken
+// before the effect runs, so that nothing it does to its payload changes them.
+type Delivery struct {
+	Key         string // the caller's key, unescaped
+	Fingerprint Fingerprint
+	Payload     []byte // JSON
+	MessageID   string
+}
+
+// Keyed runs effects at a provider that itself takes an idempotency key, such
+// as a card charge. The effect takes place once within the provider's window;
+// past it the intent is in doubt, never sent again.
+type Keyed[P any] struct {
+	Config
+
+	// Window is how long the provider remembers a key. Required; an hour of it is
+	// kept free.
+	Window time.Duration
+
+	// Effect calls the provider under Attempt.Downstream. Required.
+	Effect Effect[P]
+
+	// Probe settles what is in doubt. Without one an operator does.
+	Probe Probe[P]
+
+	// ProbeAfter is how long after a lapsed lease a request may still be on its
+	// way, so that a "no" does not count yet. Defaults to 60 s.
+	ProbeAfter time.Duration
+}
+
+// Validate returns a *ConfigError.
+func (k *Keyed[P]) Validate() error {
+	if k.Effect == nil {
+		return &ConfigError{"Effect", "is missing"}
+	}
+	if c := k.WithDefaults(); k.Window < windowMargin+c.Lease+c.LeaseMargin+c.SkewMargin {
+		return &ConfigError{"Window", fmt.Sprintf("of %v is used up by its margin of %v, a lease of %v and margins of %v and %v",
+			k.Window, windowMargin, c.Lease, c.LeaseMargin, c.SkewMargin)}
+	}
+	return k.Config.Validate()
+}
+
+// Deliver runs the intent once or tells what became of it. An error means that
+// the message is to be delivered again.
+func (k *Keyed[P]) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
+	r := runner[P]{Config: k.WithDefaults(), effect: k.Effect, probe: k.Probe, probeAfter: k.ProbeAfter, window: k.Window}
+	return r.deliver(ctx, d)
+}
+
+// Blind runs effects that know no keys, such as an e-mail: at most once, as
+// long as a probe's or an operator's "no" is final. An effect whose outcome is
+// not known is in doubt and never silently run again.
+type Blind[P any] struct {
+	Config
+
+	// Effect makes the call. Required.
+	Effect Effect[P]
+
+	// Probe settles what is in doubt. Without one an operator does.
+	Probe Probe[P]
+
+	// ProbeAfter is how long after a lapsed lease a request may still be on its
+	// way, so that a "no" does not count yet. Defaults to 60 s.
+	ProbeAfter time.Duration
+}
+
+// Validate returns a *ConfigError.
+func (b *Blind[P]) Validate() error {
+	if b.Effect == nil {
+		return &ConfigError{"Effect", "is missing"}
+	}
+	return b.Config.Validate()
+}
+
+// Deliver runs the intent at most once or tells what became of it. An error
+// means that the message is to be delivered again.
+func (b *Blind[P]) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
+	r := runner[P]{Config: b.WithDefaults(), effect: b.Effect, probe: b.Probe, probeAfter: b.ProbeAfter, blind: true}
+	return r.deliver(ctx, d)
+}
+
+// OneAtATime tells a batch not to run several of these side by side: a crash
+// must put one intent in doubt, not ten.
+func (b *Blind[P]) OneAtATime() bool { return true }

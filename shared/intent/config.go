@@ -1,0 +1,156 @@
+package intent
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+)
+
+const (
+	// minStart is what must be left before the deadline for a claim to be made:
+	// time for the effect, for its completion and for the answer.
+	minStart = time.Second
+
+	// answerReserve is kept free at the end of an invocation, so that the answer
+	// leaves before the kill. No call to the store runs into it.
+	answerReserve = 250 * time.Millisecond
+
+	// An effect's context ends a tenth of the time that is left before the
+	// deadline, within these bounds, so that its completion can be repeated.
+	minReserve = 500 * time.Millisecond
+	maxReserve = 1200 * time.Millisecond
+
+	// windowMargin is kept free at the end of a provider's window: providers
+	// state theirs as "at least", and clocks differ.
+	windowMargin = time.Hour
+
+	// defaultProbeAfter is how long after a lapsed lease a probe's "no" does not
+	// count yet.
+	defaultProbeAfter = time.Minute
+
+	// maxVanished bounds the claims made while the record that refuses them
+	// cannot be found.
+	maxVanished = 3
+
+	// maxReason bounds a record's reason, in bytes: a failed conditional put is
+	// billed on the size of the item that is already there.
+	maxReason = 256
+)
+
+// Config is what the classes of effect share.
+type Config struct {
+	// Scope tells this deployment's intents and downstream keys from those of
+	// others on the same provider account, and never comes from a message.
+	// Required.
+	Scope string
+
+	// Operation is the name of the effect within the scope. Required.
+	Operation string
+
+	// Store keeps the records. Required.
+	Store Store
+
+	// Retention is how long a final record is remembered, counted from its end.
+	// It must outlast the queue's and the dead-letter queue's retention.
+	// Defaults to 90 days.
+	Retention time.Duration
+
+	// LeaseMargin is how long after the invocation's deadline a claim still
+	// stands: Lambda has been seen to kill 0.7 s late, and clocks differ.
+	// Defaults to 3 s.
+	LeaseMargin time.Duration
+
+	// SkewMargin is how long after the end of a lease others wait before they
+	// take over. Defaults to 2 s.
+	SkewMargin time.Duration
+
+	// Lease is the length of a claim made under a context without a deadline; it
+	// is renewed by a heartbeat every third of it. Defaults to 30 s.
+	Lease time.Duration
+
+	// Now is the wall clock. Defaults to time.Now.
+	Now func() time.Time
+}
+
+// WithDefaults returns the config with its zero fields filled in.
+func (c Config) WithDefaults() Config {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	def(&c.Retention, 90*24*time.Hour)
+	def(&c.LeaseMargin, 3*time.Second)
+	def(&c.SkewMargin, 2*time.Second)
+	def(&c.Lease, 30*time.Second)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// Validate returns a *ConfigError for the first field that is missing or clashes
+// with another.
+func (c Config) Validate() error {
+	c = c.WithDefaults()
+	if c.Store == nil {
+		return &ConfigError{"Store", "is missing"}
+	}
+	if err := (Key{Scope: c.Scope, Operation: c.Operation, ID: "-"}).Validate(); err != nil {
+		return &ConfigError{"Scope or Operation", "is unusable: " + err.Error()}
+	}
+	for _, d := range []struct {
+		field string
+		value time.Duration
+	}{{"Retention", c.Retention}, {"LeaseMargin", c.LeaseMargin}, {"SkewMargin", c.SkewMargin}, {"Lease", c.Lease}} {
+		if d.value < 0 {
+			return &ConfigError{d.field, fmt.Sprintf("is negative: %v", d.value)}
+		}
+	}
+	if c.Lease < 3*time.Second {
+		return &ConfigError{"Lease", fmt.Sprintf("of %v leaves no time to renew it, want 3s or more", c.Lease)}
+	}
+	if c.Retention < c.Lease+c.SkewMargin {
+		return &ConfigError{"Retention", fmt.Sprintf("of %v is shorter than a lease of %v and a skew margin of %v", c.Retention, c.Lease, c.SkewMargin)}
+	}
+	return nil
+}
+
+// Key returns the intent key of a caller's key, or a *KeyError.
+func (c Config) Key(id string) (Key, error) {
+	k := Key{Scope: c.Scope, Operation: c.Operation, ID: id}
+	return k, k.Validate()
+}
+
+// NewOwner draws the token of one claim: 130 random bits in 26 characters.
+func NewOwner() string { return rand.Text() }
+
+// StoreContext bounds the calls to the store within an invocation, so that time
+// is left for the answer.
+func StoreContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return endEarly(ctx, answerReserve)
+}
+
+// endEarly returns ctx with a deadline that much earlier, if it has one.
+func endEarly(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(ctx, deadline.Add(-by))
+	}
+	return context.WithCancel(ctx)
+}
+
+// TimeToStart returns ErrNoTime when less than a second is left before ctx's
+// deadline.
+func TimeToStart(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < minStart {
+		return ErrNoTime
+	}
+	return ctx.Err()
+}
+
+// reserve is what an effect that starts with this much left leaves for its
+// completion.
+func reserve(left time.Duration) time.Duration {
+	return min(max(left/10, minReserve), maxReserve)
+}

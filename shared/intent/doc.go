@@ -1,0 +1,62 @@
+// Package intent makes an effect happen once per intent, however often the
+// message that asks for it is delivered.
+//
+// The caller names its intent with a key. Each delivery tries to put a record
+// under that key where none stands; the one that wins runs the effect and
+// completes the record; every later delivery gets the first outcome.
+//
+// # Promise
+//
+// What can be promised depends on what the effect can be told, so an effect
+// declares its class:
+//
+//	Keyed          a call to a provider that takes an idempotency key: takes effect
+//	               once within the provider's window; past it, in doubt
+//	Blind          a call to something that knows no keys: at most once; in doubt
+//	               if a crash leaves its outcome unknown
+//	dynamo.Ledger  writes to DynamoDB: take effect once within the record's
+//	               retention, in one transaction with the record
+//
+// # Limits
+//
+// A record is remembered for its retention (90 days unless set); a message that
+// outlives it runs again. A claim is exclusive while clocks differ by less, and
+// processes stall for less, than the margins in Config: a stall between the last
+// look at the lease and the call is what no client can exclude. For Keyed the
+// provider's key still stands between such a stall and a second effect; for
+// Blind nothing does.
+//
+// # States
+//
+//	            claim                 complete
+//	(absent) ──────────▶ claimed ──────────────────▶ completed
+//	                     │ ▲ │ ▲      refuse             ▲
+//	             release │ │ │ └─ renew, takeover   ┌──▶ refused
+//	                     ▼ │ │                      │    ▲
+//	                released │ park                 │    │
+//	                  ▲  │   ▼                      │    │
+//	                  │  └▶ in_doubt ───────────────┴────┘
+//	                  └────── settle    settle, or its own owner coming back
+//
+// Transitions is the table behind the picture.
+//
+// # What a standing record says to a delivery
+//
+// In this order:
+//
+//	unknown format or state        *FormatError, nothing else is compared
+//	ours, claimed, lease running   we won: our own put's reply was lost
+//	another fingerprint            Conflict, unless the effect is known not to have happened
+//	completed, refused             Replayed, Refused
+//	in doubt                       the probe when its time has come, else InDoubt
+//	claimed, lease running         InProgress
+//	released, lapsed               takeover; a lapsed Blind, and a Keyed past its
+//	                               provider's window, go in doubt
+//
+// # Clock
+//
+// lease_until = the invocation's deadline + Config.LeaseMargin, by the claimer's
+// wall clock. Others wait for lease_until + Config.SkewMargin by theirs. The
+// claimer itself measures its lease on its monotonic clock, from before the
+// claim was sent, and looks again right before the effect.
+package intent

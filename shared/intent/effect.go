@@ -1,0 +1,111 @@
+package intent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// Attempt is what an effect is told about its run.
+type Attempt struct {
+	Key        Key
+	Downstream string // the provider's idempotency key: the same in every attempt
+	Number     int    // from 1; for logs, never for the request
+	MessageID  string // of the delivery that runs it
+}
+
+// Effect does the work of one intent. Its request to the outside is a function
+// of the payload and the downstream key alone: no clock, attempt or version.
+// It returns its result and
+//
+//	nil                    it happened: completed
+//	Refuse(result)         the business says no: refused
+//	NotApplied(err)        it did not happen and no longer can: released
+//	anything else          nobody knows: see the class
+//
+// ctx ends before the invocation does and before the lease.
+type Effect[P any] func(ctx context.Context, payload P, a Attempt) (result any, err error)
+
+type refusal struct{ result any }
+
+func (*refusal) Error() string { return "effect refused" }
+
+// Refuse is the business's final no, with the result that every duplicate gets
+// back. It speaks of the intent: see Answered.
+func Refuse(result any) error { return &refusal{result: result} }
+
+type notApplied struct{ err error }
+
+func (e *notApplied) Error() string { return fmt.Sprintf("effect not applied: %v", e.err) }
+func (e *notApplied) Unwrap() error { return e.err }
+
+// NotApplied says that the effect did not happen and no longer can, so that the
+// next delivery may run it. It speaks of the intent: see Answered.
+func NotApplied(err error) error { return &notApplied{err: err} }
+
+type answered struct{ verdict error }
+
+func (e *answered) Error() string { return "provider answered: " + e.verdict.Error() }
+func (e *answered) Unwrap() error { return e.verdict }
+
+// Answered marks a Refuse or NotApplied as the provider's own answer to this
+// intent's downstream key. Without it a verdict is taken for the effect's own
+// check, which an effect may trust only while no earlier attempt can have
+// happened: after a crash "already paid" would be recorded as a refusal of the
+// charge that paid it. From then on an unmarked verdict counts as unknown.
+func Answered(verdict error) error { return &answered{verdict: verdict} }
+
+// Verdict is what is known of whether an effect happened. The zero Verdict
+// knows nothing.
+type Verdict int
+
+const (
+	Unknown  Verdict = iota
+	Yes              // it happened
+	No               // it did not, and no longer can
+	declined         // it did not, and the business wants it so
+)
+
+// Probe asks downstream whether an earlier attempt's effect happened, under the
+// attempt's downstream key. With Yes it returns the result that completes the
+// intent. An error counts as Unknown.
+type Probe[P any] func(ctx context.Context, payload P, a Attempt) (v Verdict, result any, err error)
+
+// readVerdict reads what an effect's error says of the intent. fresh: no earlier
+// attempt can have happened.
+func readVerdict(err error, fresh bool) (v Verdict, refused any) {
+	var byProvider *answered
+	var no *refusal
+	var not *notApplied
+	switch {
+	case err == nil:
+		return Yes, nil
+	case !fresh && !errors.As(err, &byProvider):
+		return Unknown, nil
+	case errors.As(err, &no):
+		return declined, no.result
+	case errors.As(err, &not):
+		return No, nil
+	}
+	return Unknown, nil
+}
+
+// Refusal returns the result of a Refuse in err's tree.
+func Refusal(err error) (result any, ok bool) {
+	var no *refusal
+	if errors.As(err, &no) {
+		return no.result, true
+	}
+	return nil, false
+}
+
+// guarded runs f and turns its panic into a *PanicError.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}

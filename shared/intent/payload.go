@@ -1,0 +1,300 @@
+package intent
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+const (
+	// MaxPayloadBytes bounds a body: 1 MiB, the largest message SQS carries
+	// (Amazon SQS quotas, "Message size").
+	MaxPayloadBytes = 1 << 20
+
+	// MaxPayloadDepth bounds how deep objects and arrays may nest.
+	MaxPayloadDepth = 64
+)
+
+// Fingerprint is the SHA-256 of a canonical payload.
+type Fingerprint [sha256.Size]byte
+
+// String is the fingerprint in hexadecimal, as the record stores it.
+func (f Fingerprint) String() string { return hex.EncodeToString(f[:]) }
+
+// FingerprintOf returns the fingerprint of a JSON payload's canonical form.
+func FingerprintOf(payload []byte) (Fingerprint, error) {
+	c, err := Canonical(payload)
+	if err != nil {
+		return Fingerprint{}, err
+	}
+	return sha256.Sum256(c), nil
+}
+
+// Canonical returns the one form of all JSON texts that mean the same payload:
+// object keys sorted, white space dropped, strings written one way, numbers
+// kept as written (through a float64, 2^53 and 2^53+1 would be one number).
+// A *PayloadError is returned for what is no JSON, not UTF-8, too large or too
+// deep, for an object that repeats a key (decoders differ on which one counts)
+// and for half a surrogate pair (decoders turn different ones into one character).
+func Canonical(payload []byte) ([]byte, error) {
+	switch {
+	case len(payload) > MaxPayloadBytes:
+		return nil, &PayloadError{Reason: fmt.Sprintf("has %d bytes, the limit is %d", len(payload), MaxPayloadBytes)}
+	case !utf8.Valid(payload):
+		return nil, &PayloadError{Reason: "is not UTF-8"}
+	case !json.Valid(payload):
+		return nil, &PayloadError{Reason: "is not JSON"}
+	}
+	c := canonicaliser{in: payload, out: make([]byte, 0, len(payload))}
+	if err := c.value("", 0); err != nil {
+		return nil, err
+	}
+	return c.out, nil
+}
+
+// canonicaliser walks a text that json.Valid accepted, so it looks only for
+// where things end.
+type canonicaliser struct {
+	in  []byte
+	pos int
+	out []byte
+}
+
+func (c *canonicaliser) space() {
+	for c.pos < len(c.in) {
+		switch c.in[c.pos] {
+		case ' ', '\t', '\r', '\n':
+			c.pos++
+		default:
+			return
+		}
+	}
+}
+
+func (c *canonicaliser) value(path string, depth int) error {
+	if depth > MaxPayloadDepth {
+		return &PayloadError{Field: path, Reason: fmt.Sprintf("nests deeper than %d", MaxPayloadDepth)}
+	}
+	c.space()
+	switch c.in[c.pos] {
+	case '{':
+		return c.object(path, depth)
+	case '[':
+		return c.array(path, depth)
+	case '"':
+		text, err := c.str(path)
+		if err != nil {
+			return err
+		}
+		c.out = appendString(c.out, text)
+		return nil
+	}
+	start := c.pos // a number or a literal, kept as written
+	for c.pos < len(c.in) && !bytes.ContainsRune([]byte(" \t\r\n,]}"), rune(c.in[c.pos])) {
+		c.pos++
+	}
+	c.out = append(c.out, c.in[start:c.pos]...)
+	return nil
+}
+
+func (c *canonicaliser) array(path string, depth int) error {
+	c.out = append(c.out, '[')
+	c.pos++
+	for i := 0; ; i++ {
+		c.space()
+		if c.in[c.pos] == ']' {
+			c.pos++
+			c.out = append(c.out, ']')
+			return nil
+		}
+		if i > 0 {
+			c.pos++ // the comma
+			c.out = append(c.out, ',')
+		}
+		if err := c.value(fmt.Sprintf("%s[%d]", path, i), depth+1); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *canonicaliser) object(path string, depth int) error {
+	type member struct {
+		key   string
+		value []byte
+	}
+	var members []member
+	outer := c.out
+	c.pos++
+	for {
+		c.space()
+		if c.in[c.pos] == ',' {
+			c.pos++
+			c.space()
+		}
+		if c.in[c.pos] == '}' {
+			c.pos++
+			break
+		}
+		key, err := c.str(path)
+		if err != nil {
+			return err
+		}
+		c.space()
+		c.pos++ // the colon
+		c.out = nil
+		if err := c.value(join(path, key), depth+1); err != nil {
+			return err
+		}
+		members = append(members, member{key, c.out})
+	}
+	slices.SortFunc(members, func(a, b member) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
+	c.out = append(outer, '{')
+	for i, m := range members {
+		if i > 0 {
+			if m.key == members[i-1].key {
+				return &PayloadError{Field: join(path, m.key), Reason: "is given twice"}
+			}
+			c.out = append(c.out, ',')
+		}
+		c.out = append(appendString(c.out, m.key), ':')
+		c.out = append(c.out, m.value...)
+	}
+	c.out = append(c.out, '}')
+	return nil
+}
+
+// str reads a string and decodes its escapes.
+func (c *canonicaliser) str(path string) (string, error) {
+	start := c.pos
+	escaped := false
+	for c.pos++; c.in[c.pos] != '"'; c.pos++ {
+		if c.in[c.pos] == '\\' {
+			escaped = true
+			c.pos++
+		}
+	}
+	c.pos++
+	raw := c.in[start:c.pos]
+	if !escaped {
+		return string(raw[1 : len(raw)-1]), nil
+	}
+	if loneSurrogate(raw) {
+		return "", &PayloadError{Field: path, Reason: "has half a surrogate pair"}
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return "", &PayloadError{Field: path, Reason: err.Error()}
+	}
+	return text, nil
+}
+
+// loneSurrogate reports a \uD800–\uDFFF escape that is not one of a pair.
+func loneSurrogate(raw []byte) bool {
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		i++
+		if raw[i] != 'u' {
+			continue
+		}
+		unit := hexUnit(raw[i+1:])
+		i += 4
+		if unit < 0xd800 || unit > 0xdfff {
+			continue
+		}
+		if unit > 0xdbff || !bytes.HasPrefix(raw[i+1:], []byte(`\u`)) {
+			return true
+		}
+		if low := hexUnit(raw[i+3:]); low < 0xdc00 || low > 0xdfff {
+			return true
+		}
+		i += 6
+	}
+	return false
+}
+
+func hexUnit(b []byte) int {
+	var unit [2]byte
+	if len(b) < 4 {
+		return 0
+	}
+	if _, err := hex.Decode(unit[:], b[:4]); err != nil {
+		return 0
+	}
+	return int(unit[0])<<8 | int(unit[1])
+}
+
+// appendString writes text with the fewest escapes JSON allows, so that "é" and
+// "\u00e9" come out alike.
+func appendString(out []byte, text string) []byte {
+	out = append(out, '"')
+	for i := 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '"' || b == '\\':
+			out = append(out, '\\', b)
+		case b < 0x20:
+			out = fmt.Appendf(out, `\u%04x`, b)
+		default:
+			out = append(out, b)
+		}
+	}
+	return append(out, '"')
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// Decode reads a payload into P and, where P has a method Validate() error,
+// calls it. Every error is a *PayloadError that names the field.
+func Decode[P any](payload []byte) (P, error) {
+	var p P
+	if err := json.Unmarshal(payload, &p); err != nil {
+		var mismatch *json.UnmarshalTypeError
+		var field *PayloadError
+		switch {
+		case errors.As(err, &field):
+			return p, field
+		case errors.As(err, &mismatch):
+			return p, &PayloadError{Field: mismatch.Field, Reason: "is a " + mismatch.Value + ", want " + mismatch.Type.String()}
+		}
+		return p, &PayloadError{Reason: err.Error()}
+	}
+	if v, ok := any(&p).(interface{ Validate() error }); ok {
+		if err := v.Validate(); err != nil {
+			var field *PayloadError
+			if errors.As(err, &field) {
+				return p, field
+			}
+			return p, &PayloadError{Reason: err.Error()}
+		}
+	}
+	return p, nil
+}
+
+// ID is a text that producers also send as a whole number: "7" and 7 are one ID.
+type ID string
+
+// UnmarshalJSON accepts a string or an integer, and a null as the empty ID.
+func (id *ID) UnmarshalJSON(b []byte) error {
+	if b[0] == '"' {
+		return json.Unmarshal(b, (*string)(id))
+	}
+	if bytes.Equal(b, []byte("null")) {
+		return nil
+	}
+	if bytes.ContainsAny(b, ".eE{[tf") {
+		return &PayloadError{Reason: "has an id that is neither a string nor a whole number"}
+	}
+	*id = ID(b)
+	return nil
+}

@@ -1,0 +1,73 @@
+package intent
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Version is the record format and canonical form that this release writes, and
+// the only one it reads.
+const Version = 1
+
+// Record is what is remembered of an intent. Times are whole milliseconds of
+// wall clock; a zero time is an attribute that is not there.
+type Record struct {
+	Intent      string // Key.String
+	State       State
+	Owner       string // random token of the claim, drawn anew for every claim
+	Attempt     int    // claims so far, from 1; data, never part of a condition
+	LeaseUntil  time.Time
+	ClaimedAt   time.Time // first claim since the effect was last known not to have happened
+	Fingerprint Fingerprint
+	Result      Result
+	CompletedAt time.Time
+	MessageID   string
+	Reason      string
+	ExpiresAt   time.Time // whole seconds; only with a final state
+}
+
+// Result is what a final record replays.
+type Result struct {
+	JSON    json.RawMessage // nil where there is none or it was omitted
+	Omitted bool            // the effect ended, but its result could not be kept
+}
+
+// resultOf renders what an effect handed back. A result that cannot be rendered
+// is omitted: the effect did happen, and its completion must not depend on this.
+func resultOf(v any) Result {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return Result{Omitted: true}
+	}
+	return Result{JSON: b}
+}
+
+// Finish returns the record as it ends: in a final state, with its result, to
+// be forgotten after the retention.
+func (r Record) Finish(state State, result any, now time.Time, retention time.Duration) Record {
+	r.State = state
+	r.Result = resultOf(result)
+	r.Reason = ""
+	r.CompletedAt = millis(now)
+	r.ExpiresAt = time.Unix(now.Add(retention).Unix(), 0)
+	return r
+}
+
+// Answer is what a delivery with this fingerprint learns from a record without
+// running anything: a conflict, or the outcome that is already there. False
+// means that the record holds no answer yet. A record whose effect is known not
+// to have happened binds nobody to its payload.
+func (r Record) Answer(f Fingerprint) (Outcome, bool) {
+	switch {
+	case r.Fingerprint != f && !r.ClaimedAt.IsZero():
+		return Outcome{Kind: Conflict, Attempt: r.Attempt, Reason: "another payload under the same key"}, true
+	case r.State == StateCompleted:
+		return Outcome{Kind: Replayed, Result: r.Result, Attempt: r.Attempt}, true
+	case r.State == StateRefused:
+		return Outcome{Kind: Refused, Result: r.Result, Attempt: r.Attempt}, true
+	}
+	return Outcome{}, false
+}
+
+// millis cuts a time to what the record stores.
+func millis(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()) }

@@ -1,0 +1,158 @@
+package intent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// run executes the effect under the claim and ends the claim by its verdict.
+func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outcome, error) {
+	effectCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	beat := func() Record { return c.record }
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline)
+		var stop context.CancelFunc
+		effectCtx, stop = context.WithTimeout(effectCtx, left-reserve(left))
+		defer stop()
+	} else {
+		beat = r.heartbeat(effectCtx, c, cancel)
+	}
+	// The last look before the effect: whoever stalled until its lease was over
+	// must not start it. A stall between this look and the call, longer than the
+	// margins, is what no client can exclude.
+	if effectCtx.Err() != nil || !r.Now().Before(c.end) {
+		c.record = beat()
+		r.giveBack(storeCtx, c)
+		return Outcome{}, ErrNoTime
+	}
+	var result any
+	err := guarded(func() (err error) {
+		result, err = r.effect(effectCtx, t.payload, t.attempt(c.record))
+		return err
+	})
+	c.record = beat()
+
+	verdict, refused := readVerdict(err, c.fresh)
+	switch verdict {
+	case Yes:
+		return r.end(storeCtx, c.record.Finish(StateCompleted, result, r.Now(), r.Retention), Outcome{Kind: Executed}, nil, t)
+	case declined:
+		return r.end(storeCtx, c.record.Finish(StateRefused, refused, r.Now(), r.Retention), Outcome{Kind: Refused}, nil, t)
+	case No:
+		return r.end(storeCtx, released(c, err.Error()), Outcome{}, fmt.Errorf("%w: %w", ErrReleased, err), t)
+	}
+	if cause := context.Cause(effectCtx); errors.Is(cause, ErrLost) {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	err = fmt.Errorf("%w: %w", ErrUnknown, err)
+	if !r.blind {
+		return Outcome{}, err // the call may still be under way: the claim lapses
+	}
+	doubt := parked(c.record, err.Error())
+	return r.end(storeCtx, doubt, r.doubt(doubt), nil, t)
+}
+
+// end writes how the claim ends and answers by the record that stands then: as
+// meant if it is ours and says so, else by what another made of it.
+func (r runner[P]) end(ctx context.Context, next Record, meant Outcome, meantErr error, t task[P]) (Outcome, error) {
+	standing, err := r.Store.Amend(ctx, next)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("%w: write %s: %w", ErrUnknown, next.State, errors.Join(err, meantErr))
+	}
+	if standing.Owner == next.Owner && standing.State == next.State {
+		meant.Attempt = standing.Attempt
+		if meant.Done() {
+			meant.Result = standing.Result
+		}
+		return meant, meantErr
+	}
+	if o, ok := r.follow(standing, t); ok {
+		return o, nil
+	}
+	if standing.State == StateInDoubt {
+		return r.doubt(standing), nil
+	}
+	return Outcome{}, errors.Join(ErrLost, meantErr)
+}
+
+// doubt is the outcome of a record in doubt: for as long as a probe's "no" would
+// not count yet, it is deferred like a running claim.
+func (r runner[P]) doubt(rec Record) Outcome {
+	after := r.probeAfter
+	if after == 0 {
+		after = defaultProbeAfter
+	}
+	if wait := r.untilLapsed(rec) + after; r.probe != nil && wait > 0 {
+		return Outcome{Kind: InProgress, Attempt: rec.Attempt, Wait: wait}
+	}
+	return Outcome{Kind: InDoubt, Attempt: rec.Attempt, Reason: rec.Reason}
+}
+
+// settle asks the probe about a record in doubt. The outcome has no Kind when
+// the record moved on and decides anew.
+func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]) (Record, Outcome, error) {
+	doubt := r.doubt(shown)
+	if r.probe == nil || doubt.Kind == InProgress {
+		return shown, doubt, nil
+	}
+	probeCtx, cancel := endEarly(ctx, minReserve)
+	defer cancel()
+	var verdict Verdict
+	var result any
+	err := guarded(func() (err error) {
+		verdict, result, err = r.probe(probeCtx, t.payload, t.attempt(shown))
+		return err
+	})
+	var next Record
+	switch {
+	case err != nil:
+		doubt.Reason = clip("probe: " + err.Error())
+		return shown, doubt, nil
+	case verdict == Yes:
+		next = shown.Finish(StateCompleted, result, r.Now(), r.Retention)
+	case verdict == No:
+		next = shown
+		next.State, next.Owner, next.ClaimedAt, next.Reason = StateReleased, NewOwner(), time.Time{}, "probe: did not happen"
+	default:
+		return shown, doubt, nil
+	}
+	standing, err := r.Store.Replace(storeCtx, shown, next)
+	return standing, Outcome{}, err
+}
+
+// heartbeat renews the lease every third of it until stopped, and cancels the
+// effect when a renewal fails. stop returns the record as last renewed.
+func (r runner[P]) heartbeat(ctx context.Context, c claim, cancel context.CancelCauseFunc) (stop func() Record) {
+	ctx, quit := context.WithCancel(ctx)
+	done := make(chan Record, 1)
+	go func() {
+		rec, end := c.record, c.end
+		for {
+			select {
+			case <-ctx.Done():
+				done <- rec
+				return
+			case <-time.After(r.Lease / 3):
+			}
+			now := r.Now()
+			next := rec
+			next.LeaseUntil = millis(now.Add(r.Lease))
+			renewCtx, stopRenewal := context.WithTimeout(ctx, end.Sub(now))
+			standing, err := r.Store.Amend(renewCtx, next)
+			stopRenewal()
+			if err != nil || standing.Owner != rec.Owner || standing.State != StateClaimed {
+				cancel(errors.Join(ErrLost, err))
+				done <- rec
+				return
+			}
+			rec, end = next, now.Add(r.Lease-time.Millisecond)
+		}
+	}()
+	return func() Record {
+		quit()
+		return <-done
+	}
+}
