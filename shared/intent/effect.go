@@ -100,8 +100,8 @@ func Refusal(err error) (result any, ok bool) {
 	return nil, false
 }
 
-// guarded runs f and turns its panic into a *PanicError.
-func guarded(f func() error) (err error) {
+// Contain runs f and turns its panic into a *PanicError.
+func Contain(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: debug.Stack()}

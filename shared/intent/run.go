@@ -29,7 +29,7 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 		return Outcome{}, ErrNoTime
 	}
 	var result any
-	err := guarded(func() (err error) {
+	err := Contain(func() (err error) {
 		result, err = r.effect(effectCtx, t.payload, t.attempt(c.record))
 		return err
 	})
@@ -102,7 +102,7 @@ func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]
 	defer cancel()
 	var verdict Verdict
 	var result any
-	err := guarded(func() (err error) {
+	err := Contain(func() (err error) {
 		verdict, result, err = r.probe(probeCtx, t.payload, t.attempt(shown))
 		return err
 	})

@@ -1,0 +1,51 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+// API is what this package calls of DynamoDB. The role of a function needs
+// dynamodb:PutItem, UpdateItem and GetItem on the record table.
+type API interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+const (
+	// AttemptTimeout ends one attempt of a call. The SDK sets none by default, and
+	// a connection that died while the sandbox was frozen answers nothing.
+	AttemptTimeout = time.Second
+
+	// sdkAttempts are the SDK's own; what it gives up on, the store goes on with
+	// until the context ends.
+	sdkAttempts = 3
+
+	// baseBackoff is the SDK's own for DynamoDB.
+	baseBackoff = 25 * time.Millisecond
+	maxBackoff  = time.Second
+)
+
+// NewClient returns a client with a timeout for each attempt and few, quick
+// retries. Make one per cold start.
+func NewClient(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
+	return dynamodb.NewFromConfig(cfg, append([]func(*dynamodb.Options){func(o *dynamodb.Options) {
+		o.HTTPClient = awshttp.NewBuildableClient().WithTimeout(AttemptTimeout)
+		o.Retryer = retry.NewStandard(func(so *retry.StandardOptions) {
+			so.MaxAttempts = sdkAttempts
+			so.BaseDelay = baseBackoff
+			so.MaxBackoff = maxBackoff
+			// The SDK's quota of retries is shared by all calls of a client and would
+			// give up on a completion because others had been throttled.
+			so.RateLimiter = ratelimit.None
+		})
+	}}, options...)...)
+}

@@ -1,0 +1,20 @@
+// Package dynamo keeps the records of package intent in a DynamoDB table, and
+// runs effects that are themselves writes to DynamoDB.
+//
+// Store makes every change in one conditional request and answers with the item
+// that stands, which DynamoDB hands back with a failed condition: a duplicate
+// costs one request and learns everything. expressions.go holds every condition.
+//
+// Ledger commits the record and the effect in one transaction.
+//
+// # What a failed condition is billed
+//
+// A put that fails its condition is billed write units by the size of the item
+// that is already there (Amazon DynamoDB, "Condition expressions"), so the record
+// stays under 1 KB: results of more than 512 bytes go to an item of their own.
+//
+// # Retries
+//
+// The client's own are few; beyond them the store repeats throttled, lost and
+// conflicting calls with full jitter until the context ends.
+package dynamo

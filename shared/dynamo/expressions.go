@@ -1,0 +1,100 @@
+package dynamo
+
+import (
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// Every condition and every update that is ever sent. Each line says what
+// breaks without it.
+const (
+	// Without attribute_not_exists two deliveries both win. Without expires_at a
+	// forgotten intent is never claimable until TTL happens to delete it, which
+	// DynamoDB does within days, not seconds. Only final records have expires_at.
+	conditionAbsent = "attribute_not_exists(intent) OR expires_at < :now"
+
+	// Without the owner a worker that wakes up late releases or renews its
+	// successor's claim. Without the state its late copy lands on a record that
+	// has ended or was settled meanwhile.
+	conditionOwnClaim = "#owner = :owner AND #state = :claimed"
+
+	// Who ran the effect may also say so when another parked the claim meanwhile.
+	// Without the states a completion lands on a record that was settled as not
+	// having happened.
+	conditionOwnClaimOrDoubt = "#owner = :owner AND (#state = :claimed OR #state = :in_doubt)"
+
+	// Without the state the owner's completion, landing between look and write, is
+	// overwritten; without the owner a successor's claim is; without the lease a
+	// renewal is.
+	conditionShown = "#state = :shown_state AND #owner = :shown_owner AND lease_until = :shown_lease"
+
+	// For a claim, a takeover and a renewal. Without claimed_at the provider's
+	// window would count from the wrong claim; a Put in its place would lose
+	// whatever a later format adds.
+	updateClaimed = "SET #state = :state, #owner = :owner, attempt = :attempt, lease_until = :lease_until, " +
+		"claimed_at = :claimed_at, fingerprint = :fingerprint, message_id = :message_id REMOVE #reason"
+
+	// Without expires_at the record is never forgotten.
+	updateFinal = "SET #state = :state, #result = :result, completed_at = :completed_at, expires_at = :expires_at REMOVE #reason"
+
+	// A release keeps its owner and a settlement brings a new one: without that
+	// the owner's late completion would still name the right token.
+	updateReleased = "SET #state = :state, #owner = :owner, #reason = :reason"
+
+	// Without the removal an intent known not to have happened stays bound to its
+	// payload and to the provider's window.
+	updateReleasedForgotten = updateReleased + " REMOVE claimed_at"
+
+	// Without the reason an operator has nothing to go by.
+	updateParked = "SET #state = :state, #reason = :reason"
+)
+
+// names are the attribute names that DynamoDB reserves.
+var names = map[string]string{"#state": "state", "#owner": "owner", "#result": "result", "#reason": "reason"}
+
+// updateFor is the update that leads to next's state.
+func updateFor(next intent.Record) string {
+	switch next.State {
+	case intent.StateClaimed:
+		return updateClaimed
+	case intent.StateReleased:
+		if next.ClaimedAt.IsZero() {
+			return updateReleasedForgotten
+		}
+		return updateReleased
+	case intent.StateInDoubt:
+		return updateParked
+	}
+	return updateFinal
+}
+
+// conditionFor is the owner's condition for next's state.
+func conditionFor(next intent.Record) string {
+	if next.State.Final() {
+		return conditionOwnClaimOrDoubt
+	}
+	return conditionOwnClaim
+}
+
+// bind picks the names and values that the expressions mention: DynamoDB
+// refuses a request that defines one it does not use.
+func bind(values map[string]types.AttributeValue, expressions ...string) (map[string]string, map[string]types.AttributeValue) {
+	usedNames, usedValues := map[string]string{}, map[string]types.AttributeValue{}
+	for _, e := range expressions {
+		for _, word := range strings.FieldsFunc(e, func(c rune) bool { return strings.ContainsRune(" ,()", c) }) {
+			if name, ok := names[word]; ok {
+				usedNames[word] = name
+			}
+			if value, ok := values[word]; ok {
+				usedValues[word] = value
+			}
+		}
+	}
+	if len(usedNames) == 0 {
+		usedNames = nil
+	}
+	return usedNames, usedValues
+}

@@ -1,0 +1,163 @@
+package dynamo
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+type item = map[string]types.AttributeValue
+
+// The record's attributes, as the table, the template and the operator's tools
+// know them.
+const (
+	attrIntent      = "intent"
+	attrVersion     = "v"
+	attrState       = "state"
+	attrOwner       = "owner"
+	attrAttempt     = "attempt"
+	attrLeaseUntil  = "lease_until"
+	attrClaimedAt   = "claimed_at"
+	attrFingerprint = "fingerprint"
+	attrResult      = "result"
+	attrCompletedAt = "completed_at"
+	attrMessageID   = "message_id"
+	attrReason      = "reason"
+	attrExpiresAt   = "expires_at" // the TTL attribute: epoch seconds, type N
+)
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func number(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
+
+// values are what the expressions may mention of a record.
+func values(r intent.Record, result types.AttributeValue) item {
+	v := item{
+		":state":        text(string(r.State)),
+		":owner":        text(r.Owner),
+		":attempt":      number(int64(r.Attempt)),
+		":lease_until":  number(r.LeaseUntil.UnixMilli()),
+		":claimed_at":   number(r.ClaimedAt.UnixMilli()),
+		":fingerprint":  text(r.Fingerprint.String()),
+		":message_id":   text(r.MessageID),
+		":reason":       text(r.Reason),
+		":completed_at": number(r.CompletedAt.UnixMilli()),
+		":expires_at":   number(r.ExpiresAt.Unix()),
+		":claimed":      text(string(intent.StateClaimed)),
+		":in_doubt":     text(string(intent.StateInDoubt)),
+	}
+	if result != nil {
+		v[":result"] = result
+	}
+	return v
+}
+
+// encode is the record as a whole item, for a put.
+func encode(r intent.Record, result types.AttributeValue) item {
+	it := item{
+		attrIntent:      text(r.Intent),
+		attrVersion:     number(intent.Version),
+		attrState:       text(string(r.State)),
+		attrOwner:       text(r.Owner),
+		attrAttempt:     number(int64(r.Attempt)),
+		attrFingerprint: text(r.Fingerprint.String()),
+		attrMessageID:   text(r.MessageID),
+	}
+	stamp := func(name string, t time.Time) {
+		if !t.IsZero() {
+			it[name] = number(t.UnixMilli())
+		}
+	}
+	stamp(attrLeaseUntil, r.LeaseUntil)
+	stamp(attrClaimedAt, r.ClaimedAt)
+	stamp(attrCompletedAt, r.CompletedAt)
+	if !r.ExpiresAt.IsZero() {
+		it[attrExpiresAt] = number(r.ExpiresAt.Unix())
+	}
+	if result != nil {
+		it[attrResult] = result
+	}
+	if r.Reason != "" {
+		it[attrReason] = text(r.Reason)
+	}
+	return it
+}
+
+// decode reads a record, all but a result that is kept in a sibling, whose key
+// it returns. A format or state of another release is a *intent.FormatError.
+func decode(it item) (r intent.Record, sibling string, err error) {
+	d := decoder{it: it}
+	r.Intent = d.text(attrIntent)
+	r.State = intent.State(d.text(attrState))
+	if version := d.number(attrVersion); version != intent.Version || !r.State.Known() {
+		return intent.Record{}, "", &intent.FormatError{Intent: r.Intent, Version: int(version), State: r.State}
+	}
+	r.Owner = d.text(attrOwner)
+	r.Attempt = int(d.number(attrAttempt))
+	r.LeaseUntil = d.millis(attrLeaseUntil)
+	r.ClaimedAt = d.millis(attrClaimedAt)
+	r.CompletedAt = d.millis(attrCompletedAt)
+	r.MessageID = d.text(attrMessageID)
+	r.Reason = d.text(attrReason)
+	if seconds := d.number(attrExpiresAt); seconds != 0 {
+		r.ExpiresAt = time.Unix(seconds, 0)
+	}
+	if n, err := hex.Decode(r.Fingerprint[:], []byte(d.text(attrFingerprint))); err != nil || n != len(r.Fingerprint) {
+		d.fail(attrFingerprint, "is no SHA-256 in hexadecimal")
+	}
+	sibling = d.result(&r.Result)
+	return r, sibling, d.err
+}
+
+// decoder reads attributes and keeps the first error. An attribute that is not
+// there reads as zero.
+type decoder struct {
+	it  item
+	err error
+}
+
+func (d *decoder) fail(name, reason string) {
+	if d.err == nil {
+		d.err = fmt.Errorf("record attribute %q %s", name, reason)
+	}
+}
+
+func (d *decoder) text(name string) string {
+	switch v := d.it[name].(type) {
+	case nil:
+	case *types.AttributeValueMemberS:
+		return v.Value
+	default:
+		d.fail(name, "is not a string")
+	}
+	return ""
+}
+
+func (d *decoder) number(name string) int64 {
+	switch v := d.it[name].(type) {
+	case nil:
+	case *types.AttributeValueMemberN:
+		n, err := strconv.ParseInt(v.Value, 10, 64)
+		if err != nil {
+			d.fail(name, "is not a whole number")
+		}
+		return n
+	default:
+		d.fail(name, "is not a number")
+	}
+	return 0
+}
+
+func (d *decoder) millis(name string) time.Time {
+	if ms := d.number(name); ms != 0 {
+		return time.UnixMilli(ms)
+	}
+	return time.Time{}
+}

@@ -1,0 +1,235 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// maxVanished bounds the tries while the record that refuses them cannot be found.
+const maxVanished = 3
+
+// MaxWrites is how many writes a Ledger effect may ask for: a transaction takes
+// 100 actions and 4 MB (Amazon DynamoDB quotas, "Transactions"), of which the
+// record takes one and a large result another.
+const MaxWrites = 98
+
+// Writes is what a Ledger effect wants done, all of it or nothing.
+type Writes struct {
+	// Items are up to MaxWrites actions, none of them on the record table. Ask for
+	// ALL_OLD on condition failures to be shown the item in Failed. With none the
+	// intent is only remembered.
+	Items []types.TransactWriteItem
+
+	// Result is what every duplicate gets back. A transaction returns no values,
+	// so it is made from the payload.
+	Result any
+
+	// Failed gives the failure of the items' own conditions a meaning: reasons
+	// has one entry for each item. intent.Refuse refuses the intent; any other
+	// error leaves it unclaimed, to be delivered again. Defaults to an error that
+	// names the codes.
+	Failed func(reasons []types.CancellationReason) error
+}
+
+// Ledger runs effects that are writes to DynamoDB: they take effect once within
+// the record's retention, atomically, since the record and the writes are one
+// transaction. There is no claim and no lease: whoever's transaction lands
+// first has done it all.
+//
+// The role of the function needs, beside what the writes need,
+// dynamodb:PutItem and GetItem on the record table.
+type Ledger[P any] struct {
+	intent.Config // its Store must be a *Store
+
+	// Effect turns the payload into writes. It may read, but it must not write:
+	// it runs for every delivery that finds no record. intent.Refuse refuses the
+	// intent; any other error leaves it unclaimed. Required.
+	Effect func(ctx context.Context, payload P, a intent.Attempt) (Writes, error)
+}
+
+// Validate returns a *intent.ConfigError.
+func (l *Ledger[P]) Validate() error {
+	if l.Effect == nil {
+		return &intent.ConfigError{Field: "Effect", Reason: "is missing"}
+	}
+	if err := l.Config.Validate(); err != nil {
+		return err
+	}
+	if _, ok := l.Store.(*Store); !ok {
+		return &intent.ConfigError{Field: "Store", Reason: fmt.Sprintf("is a %T, want a *dynamo.Store", l.Store)}
+	}
+	return nil
+}
+
+// Deliver commits the intent once or tells what became of it. An error means
+// that the message is to be delivered again.
+func (l *Ledger[P]) Deliver(ctx context.Context, d intent.Delivery) (intent.Outcome, error) {
+	payload, err := intent.Decode[P](d.Payload)
+	if err != nil {
+		return intent.Outcome{}, err
+	}
+	key, err := l.Key(d.Key)
+	if err != nil {
+		return intent.Outcome{}, err
+	}
+	ctx, cancel := intent.StoreContext(ctx)
+	defer cancel()
+	for range maxVanished {
+		o, err := l.try(ctx, key, d, payload)
+		if !errors.Is(err, intent.ErrVanished) {
+			return o, err
+		}
+	}
+	return intent.Outcome{}, intent.ErrVanished
+}
+
+// try plans the writes and commits them under an owner of its own.
+func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, payload P) (intent.Outcome, error) {
+	if err := intent.TimeToStart(ctx); err != nil {
+		return intent.Outcome{}, err
+	}
+	store := l.Store.(*Store)
+	config := l.WithDefaults()
+	now := config.Now()
+	record := intent.Record{
+		Intent:      key.String(),
+		Owner:       intent.NewOwner(),
+		Attempt:     1,
+		ClaimedAt:   now,
+		Fingerprint: d.Fingerprint,
+		MessageID:   d.MessageID,
+	}
+	writes, err := l.plan(ctx, payload, intent.Attempt{Key: key, Downstream: key.Downstream(), Number: 1, MessageID: d.MessageID})
+	if err == nil {
+		done := record.Finish(intent.StateCompleted, writes.Result, now, config.Retention)
+		standing, rejected, err2 := store.commit(ctx, done, writes.Items)
+		if err2 != nil {
+			return intent.Outcome{}, err2
+		}
+		if rejected == nil {
+			return outcome(standing, done, intent.Executed)
+		}
+		err = writes.failed(rejected)
+	}
+	result, ok := intent.Refusal(err)
+	if !ok {
+		return intent.Outcome{}, err
+	}
+	// A refusal is said only once its own conditional put has won: while we were
+	// told no, another delivery of this intent may have been told yes.
+	refused := record.Finish(intent.StateRefused, result, now, config.Retention)
+	standing, err := store.Claim(ctx, refused)
+	if err != nil {
+		return intent.Outcome{}, err
+	}
+	return outcome(standing, refused, intent.Refused)
+}
+
+func (l *Ledger[P]) plan(ctx context.Context, payload P, a intent.Attempt) (Writes, error) {
+	var w Writes
+	err := intent.Contain(func() (err error) {
+		w, err = l.Effect(ctx, payload, a)
+		return err
+	})
+	if err == nil && len(w.Items) > MaxWrites {
+		err = fmt.Errorf("ledger effect asks for %d writes, the limit is %d", len(w.Items), MaxWrites)
+	}
+	return w, err
+}
+
+// outcome reads the record that stands: ours as meant, also when our reply was
+// lost, else what another delivery made of the intent.
+func outcome(standing, ours intent.Record, meant intent.Kind) (intent.Outcome, error) {
+	if standing.Owner == ours.Owner && standing.State == ours.State {
+		return intent.Outcome{Kind: meant, Result: standing.Result, Attempt: standing.Attempt}, nil
+	}
+	if o, ok := standing.Answer(ours.Fingerprint); ok {
+		return o, nil
+	}
+	if standing.State == intent.StateAbsent {
+		return intent.Outcome{}, intent.ErrVanished
+	}
+	return intent.Outcome{}, fmt.Errorf("%w: state %s", intent.ErrOtherClass, standing.State)
+}
+
+func (w Writes) failed(reasons []types.CancellationReason) error {
+	if w.Failed != nil {
+		return w.Failed(reasons)
+	}
+	var codes []string
+	for _, r := range reasons {
+		codes = append(codes, aws.ToString(r.Code))
+	}
+	return fmt.Errorf("conditions of the effect's writes failed: %v", codes)
+}
+
+// commit writes the record and the items in one transaction and returns the
+// record that stands, or the reasons why the items were rejected while no
+// record stood in the way.
+func (s *Store) commit(ctx context.Context, next intent.Record, items []types.TransactWriteItem) (intent.Record, []types.CancellationReason, error) {
+	if len(items) == 0 { // nothing beside the record: one put at half the price
+		standing, err := s.Claim(ctx, next)
+		return standing, nil, err
+	}
+	attribute, sibling := place(&next)
+	actions := append([]types.TransactWriteItem{{Put: &types.Put{
+		TableName:                           &s.table,
+		Item:                                encode(next, attribute),
+		ConditionExpression:                 aws.String(conditionAbsent),
+		ExpressionAttributeValues:           item{":now": number(next.ClaimedAt.Unix())},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}}, items...)
+	if sibling != nil { // unconditional and safe: see keep
+		actions = append(actions, types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: sibling}})
+	}
+	var inTheWay *types.CancellationReason
+	err := persist(ctx, func(ctx context.Context) error {
+		// No token of ours: the SDK draws one for each call and keeps the bytes the
+		// same over its own retries. A token would not be the guard anyway, it is
+		// good for ten minutes; the record's condition is.
+		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: actions})
+		// The record's own reason is read first: whatever else is among them, a
+		// record in the way decides.
+		if reasons := cancelled(err); len(reasons) > 0 && conditionFailed(reasons[0]) {
+			inTheWay = &reasons[0]
+			return nil
+		}
+		return err
+	})
+	switch {
+	case inTheWay != nil:
+		standing, err := s.found(ctx, next.Intent, inTheWay.Item)
+		return standing, nil, wrap("read record in the way", err)
+	case err == nil:
+		return next, nil, nil
+	case len(cancelled(err)) < 1+len(items):
+		return intent.Record{}, nil, wrap("commit intent", err)
+	}
+	own := cancelled(err)[1 : 1+len(items)]
+	for _, r := range own {
+		if conditionFailed(r) {
+			return intent.Record{}, own, nil
+		}
+	}
+	return intent.Record{}, nil, wrap("commit intent", err) // invalid, or an item collection too large
+}
+
+// cancelled returns the reasons of a cancelled transaction, one for each action.
+func cancelled(err error) []types.CancellationReason {
+	var c *types.TransactionCanceledException
+	if !errors.As(err, &c) {
+		return nil
+	}
+	return c.CancellationReasons
+}
+
+func conditionFailed(r types.CancellationReason) bool {
+	return aws.ToString(r.Code) == "ConditionalCheckFailed"
+}

@@ -1,0 +1,131 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// Store keeps records in one DynamoDB table with the partition key "intent"
+// (S), TTL on "expires_at". It must not be a replica of an eventually
+// consistent global table: two Regions would both win a claim.
+type Store struct {
+	client API
+	table  string
+}
+
+var _ intent.Store = (*Store)(nil)
+
+// New returns the store on the table.
+func New(client API, table string) *Store { return &Store{client: client, table: table} }
+
+// Claim is one conditional PutItem.
+func (s *Store) Claim(ctx context.Context, next intent.Record) (intent.Record, error) {
+	standing, err := s.put(ctx, next)
+	return standing, wrap("claim intent", err)
+}
+
+// put puts a record where none stands. The time that decides whether one is
+// forgotten is the claim's own.
+func (s *Store) put(ctx context.Context, next intent.Record) (intent.Record, error) {
+	attribute := s.keep(ctx, &next)
+	input := &dynamodb.PutItemInput{
+		TableName:                           &s.table,
+		Item:                                encode(next, attribute),
+		ConditionExpression:                 aws.String(conditionAbsent),
+		ExpressionAttributeValues:           item{":now": number(next.ClaimedAt.Unix())},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	err := persist(ctx, func(ctx context.Context) error {
+		_, err := s.client.PutItem(ctx, input)
+		return err
+	})
+	return s.standing(ctx, next, err)
+}
+
+// Amend is one conditional UpdateItem that names the owner and the states.
+func (s *Store) Amend(ctx context.Context, next intent.Record) (intent.Record, error) {
+	attribute := s.keep(ctx, &next)
+	standing, err := s.update(ctx, next, conditionFor(next), values(next, attribute))
+	return standing, wrap(string(next.State)+" by owner", err)
+}
+
+// Replace is one conditional UpdateItem that names the exact state, owner and
+// lease that were shown.
+func (s *Store) Replace(ctx context.Context, shown, next intent.Record) (intent.Record, error) {
+	attribute := s.keep(ctx, &next)
+	v := values(next, attribute)
+	v[":shown_state"] = text(string(shown.State))
+	v[":shown_owner"] = text(shown.Owner)
+	v[":shown_lease"] = number(shown.LeaseUntil.UnixMilli())
+	standing, err := s.update(ctx, next, conditionShown, v)
+	return standing, wrap(string(next.State)+" as shown", err)
+}
+
+func (s *Store) update(ctx context.Context, next intent.Record, condition string, v item) (intent.Record, error) {
+	update := updateFor(next)
+	usedNames, usedValues := bind(v, update, condition)
+	input := &dynamodb.UpdateItemInput{
+		TableName:                           &s.table,
+		Key:                                 item{attrIntent: text(next.Intent)},
+		UpdateExpression:                    &update,
+		ConditionExpression:                 &condition,
+		ExpressionAttributeNames:            usedNames,
+		ExpressionAttributeValues:           usedValues,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	err := persist(ctx, func(ctx context.Context) error {
+		_, err := s.client.UpdateItem(ctx, input)
+		return err
+	})
+	return s.standing(ctx, next, err)
+}
+
+// standing is the record that stands after a write of next that ended with err:
+// next itself, or what its condition met. That comes with the error; some
+// engines leave it out, and a consistent read brings it.
+func (s *Store) standing(ctx context.Context, next intent.Record, err error) (intent.Record, error) {
+	var failed *types.ConditionalCheckFailedException
+	switch {
+	case err == nil:
+		return next, nil
+	case !errors.As(err, &failed):
+		return intent.Record{}, err
+	}
+	return s.found(ctx, next.Intent, failed.Item)
+}
+
+// found reads the record that a failed condition came with.
+func (s *Store) found(ctx context.Context, key string, it item) (intent.Record, error) {
+	if len(it) > 0 {
+		return s.record(ctx, it)
+	}
+	return s.load(ctx, key)
+}
+
+// Load is one consistent GetItem.
+func (s *Store) Load(ctx context.Context, key string) (intent.Record, error) {
+	r, err := s.load(ctx, key)
+	return r, wrap("load intent", err)
+}
+
+func (s *Store) load(ctx context.Context, key string) (intent.Record, error) {
+	it, err := s.get(ctx, key)
+	if err != nil || len(it) == 0 {
+		return intent.Record{}, err
+	}
+	return s.record(ctx, it)
+}
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
