@@ -38,7 +38,7 @@ const (
 // retries. Make one per cold start.
 func NewClient(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, append([]func(*dynamodb.Options){func(o *dynamodb.Options) {
-		o.HTTPClient = awshttp.NewBuildableClient().WithTimeout(AttemptTimeout)
+		o.HTTPClient = AttemptClient()
 		o.Retryer = retry.NewStandard(func(so *retry.StandardOptions) {
 			so.MaxAttempts = sdkAttempts
 			so.BaseDelay = baseBackoff
@@ -48,4 +48,10 @@ func NewClient(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Cli
 			so.RateLimiter = ratelimit.None
 		})
 	}}, options...)...)
+}
+
+// AttemptClient is an HTTP client that ends each attempt after AttemptTimeout,
+// for the other AWS services that a handler calls.
+func AttemptClient() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTimeout(AttemptTimeout)
 }

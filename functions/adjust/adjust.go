@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/dynamo"
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// adjustment is the body of a message.
+type adjustment struct {
+	AccountID  intent.ID `json:"account_id"`
+	DeltaCents int64     `json:"delta_cents"`
+}
+
+// Validate names the field at fault.
+func (a *adjustment) Validate() error {
+	switch {
+	case a.AccountID == "":
+		return &intent.PayloadError{Field: "account_id", Reason: "is missing"}
+	case a.DeltaCents == 0:
+		return &intent.PayloadError{Field: "delta_cents", Reason: "is missing or zero"}
+	case a.DeltaCents == -1<<63:
+		return &intent.PayloadError{Field: "delta_cents", Reason: "is out of range"}
+	}
+	return nil
+}
+
+// adjusted is the result of an adjustment that took place. A transaction returns
+// no values, so it does not know the new balance.
+type adjusted struct {
+	AccountID  intent.ID `json:"account_id"`
+	DeltaCents int64     `json:"delta_cents"`
+}
+
+// declined is the result of one that was refused.
+type declined struct {
+	Reason string `json:"reason"`
+}
+
+// ledger is the name of the accounts table: key account_id (S), balance in
+// cents (N).
+type ledger string
+
+// adjust changes the balance, never below zero. An unknown account and
+// insufficient funds are refused.
+func (l ledger) adjust(_ context.Context, a adjustment, _ intent.Attempt) (dynamo.Writes, error) {
+	update := &types.Update{
+		TableName:        aws.String(string(l)),
+		Key:              map[string]types.AttributeValue{"account_id": &types.AttributeValueMemberS{Value: string(a.AccountID)}},
+		UpdateExpression: aws.String("SET balance = balance + :delta"),
+		// An update of an unknown account would create it.
+		ConditionExpression:                 aws.String("attribute_exists(balance)"),
+		ExpressionAttributeValues:           map[string]types.AttributeValue{":delta": cents(a.DeltaCents)},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	if a.DeltaCents < 0 {
+		update.ConditionExpression = aws.String("attribute_exists(balance) AND balance >= :needed")
+		update.ExpressionAttributeValues[":needed"] = cents(-a.DeltaCents)
+	}
+	return dynamo.Writes{
+		Items:  []types.TransactWriteItem{{Update: update}},
+		Result: adjusted(a),
+		Failed: func(reasons []types.CancellationReason) error { return refuse(reasons[0]) },
+	}, nil
+}
+
+// refuse tells by the item that the condition met.
+func refuse(reason types.CancellationReason) error {
+	if len(reason.Item) == 0 {
+		return intent.Refuse(declined{"unknown account"})
+	}
+	if _, ok := reason.Item["balance"].(*types.AttributeValueMemberN); !ok {
+		return fmt.Errorf("account has no balance")
+	}
+	return intent.Refuse(declined{"insufficient funds"})
+}
+
+func cents(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}

@@ -1,0 +1,74 @@
+// Package environment makes what every function of the stack is made of out of
+// its environment variables, which template.yaml declares.
+package environment
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Variables reads environment variables and keeps what is wrong with them, so
+// that one error names all that is missing.
+type Variables struct {
+	lookup  func(string) (string, bool)
+	missing []string
+	invalid []string
+}
+
+// NewVariables reads through lookup: os.LookupEnv, but for tests.
+func NewVariables(lookup func(string) (string, bool)) *Variables {
+	return &Variables{lookup: lookup}
+}
+
+// Required returns a variable that must be set and not empty.
+func (v *Variables) Required(name string) string {
+	value := v.Optional(name)
+	if value == "" {
+		v.missing = append(v.missing, name)
+	}
+	return value
+}
+
+// Optional returns a variable, empty if it is not set.
+func (v *Variables) Optional(name string) string {
+	value, _ := v.lookup(name)
+	return value
+}
+
+// Whole returns a required whole number of units, 1 or more.
+func (v *Variables) Whole(name string, unit time.Duration) time.Duration {
+	value := v.Required(name)
+	if value == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || int64(n) > int64(1<<62/unit) {
+		v.invalid = append(v.invalid, fmt.Sprintf("%s=%q is not a whole number from 1", name, value))
+		return 0
+	}
+	return time.Duration(n) * unit
+}
+
+// Err returns a *Error for all variables that were missing or unusable so far.
+func (v *Variables) Err() error {
+	if len(v.missing)+len(v.invalid) == 0 {
+		return nil
+	}
+	return &Error{Missing: v.missing, Invalid: v.invalid}
+}
+
+// Error names the environment variables that are missing or unusable.
+type Error struct {
+	Missing []string // names
+	Invalid []string // name, value and what is wrong with it
+}
+
+func (e *Error) Error() string {
+	var parts []string
+	if len(e.Missing) > 0 {
+		parts = append(parts, "missing "+strings.Join(e.Missing, ", "))
+	}
+	return "environment: " + strings.Join(append(parts, e.Invalid...), "; ")
+}

@@ -1,0 +1,222 @@
+package sqsbatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// answerBy is how long before the deadline the answer leaves, done or not.
+const answerBy = 150 * time.Millisecond
+
+// Handler is an effect of some class: *intent.Keyed, *intent.Blind or
+// *dynamo.Ledger.
+type Handler interface {
+	Validate() error
+	Deliver(context.Context, intent.Delivery) (intent.Outcome, error)
+}
+
+// Config says how batches are run.
+type Config struct {
+	// Handler runs the intents. Required.
+	Handler Handler
+
+	// Queue hides messages whose intent is in progress elsewhere, so that a
+	// duplicate spends one receive and not five. Without one they come back when
+	// their visibility timeout ends. Needs sqs:ChangeMessageVisibility.
+	Queue Queue
+
+	// QueueURL is the queue's URL. Required with Queue.
+	QueueURL string
+
+	// Concurrency is how many intents of a batch run side by side. Defaults to 10;
+	// a Blind handler's run one at a time whatever this says.
+	Concurrency int
+
+	// Key finds the key of a message that carries none in its attributes or body.
+	// Defaults to refusing it with intent.ErrNoKey.
+	Key func(events.SQSMessage) (string, error)
+
+	// Select picks the part of a body, as JSON, that must be the same in every
+	// message of an intent. Defaults to the whole of it.
+	Select func(body []byte) ([]byte, error)
+
+	// Observe is told how a batch went.
+	Observe func(context.Context, Report)
+
+	// Log takes the reasons of listed messages; payloads are never logged.
+	// Defaults to slog.Default().
+	Log *slog.Logger
+}
+
+// Report counts the messages of one batch.
+type Report struct {
+	Outcomes      map[intent.Kind]int // by what they turned out to be
+	Failed        int                 // listed with an error
+	Listed        int                 // in the partial batch response
+	UnknownFormat int                 // records of another release, among Failed
+	Takeovers     int                 // executed by a second or later attempt
+}
+
+// Batch runs SQS events. It holds nothing of an invocation, so that one process
+// may run several at once.
+type Batch struct {
+	Config
+	denied atomic.Bool // said once that visibility cannot be changed
+	exit   func(code int)
+}
+
+// New returns the batch runner, or an *intent.ConfigError.
+func New(c Config) (*Batch, error) {
+	if c.Handler == nil {
+		return nil, &intent.ConfigError{Field: "Handler", Reason: "is missing"}
+	}
+	if err := c.Handler.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Queue != nil && c.QueueURL == "" {
+		return nil, &intent.ConfigError{Field: "QueueURL", Reason: "is missing, though there is a Queue"}
+	}
+	if c.Concurrency < 0 {
+		return nil, &intent.ConfigError{Field: "Concurrency", Reason: fmt.Sprintf("is negative: %d", c.Concurrency)}
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = 10
+	}
+	if h, ok := c.Handler.(interface{ OneAtATime() bool }); ok && h.OneAtATime() {
+		c.Concurrency = 1
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return &Batch{Config: c, exit: os.Exit}, nil
+}
+
+// Handle is the function to hand to lambda.Start. Its error is nil for every
+// event that SQS can send: one error would have the whole batch delivered again.
+func (b *Batch) Handle(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+	for i, m := range event.Records {
+		if m.MessageId == "" {
+			// It could not be listed, and what is not listed is deleted.
+			return events.SQSEventResponse{}, &EventError{Field: fmt.Sprintf("Records[%d].messageId", i), Reason: "is empty"}
+		}
+	}
+	fates := make([]fate, len(event.Records)) // all failed, until they are done
+	b.work(ctx, b.lanes(event.Records, fates))
+	return b.answer(ctx, event.Records, fates), nil
+}
+
+// EventError is returned for an event that SQS cannot have sent.
+type EventError struct {
+	Field  string
+	Reason string
+}
+
+func (e *EventError) Error() string { return fmt.Sprintf("SQS event %s %s", e.Field, e.Reason) }
+
+// fate is what became of one message. The zero fate is a failure.
+type fate struct {
+	outcome intent.Outcome
+	err     error
+}
+
+func (f fate) done() bool { return f.err == nil && f.outcome.Done() }
+
+// work runs the lanes side by side and comes back when all have ended, or ends
+// the process shortly before the deadline.
+func (b *Batch) work(ctx context.Context, lanes []lane) {
+	if deadline, ok := ctx.Deadline(); ok {
+		watchdog := time.AfterFunc(time.Until(deadline)-answerBy, func() {
+			b.Log.ErrorContext(ctx, "an effect ignores its cancellation, ending the process")
+			b.exit(1)
+		})
+		defer watchdog.Stop()
+	}
+	slots := make(chan struct{}, b.Concurrency)
+	var running sync.WaitGroup
+	for _, l := range lanes {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			b.run(ctx, l)
+		})
+	}
+	running.Wait()
+}
+
+// answer lists what is not done, each id once, and reports.
+func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates []fate) events.SQSEventResponse {
+	// Never null: Lambda takes that for success, other readers may not.
+	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
+	report := Report{Outcomes: map[intent.Kind]int{}}
+	listed := map[string]bool{}
+	for i, f := range fates {
+		id := messages[i].MessageId
+		report.count(f)
+		if f.done() {
+			continue
+		}
+		b.complain(ctx, messages[i], f)
+		if !listed[id] {
+			listed[id] = true
+			response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})
+		}
+	}
+	report.Listed = len(listed)
+	if b.Observe != nil {
+		b.Observe(ctx, report)
+	}
+	return response
+}
+
+func (r *Report) count(f fate) {
+	var format *intent.FormatError
+	if f.err != nil || f.outcome.Kind == "" {
+		r.Failed++
+		if errors.As(f.err, &format) {
+			r.UnknownFormat++
+		}
+		return
+	}
+	r.Outcomes[f.outcome.Kind]++
+	if f.outcome.Kind == intent.Executed && f.outcome.Attempt > 1 {
+		r.Takeovers++
+	}
+}
+
+// complain says why a message is listed.
+func (b *Batch) complain(ctx context.Context, m events.SQSMessage, f fate) {
+	attrs := []any{"message_id", m.MessageId, "receive", m.Attributes["ApproximateReceiveCount"]}
+	if f.outcome.Kind != "" {
+		attrs = append(attrs, "outcome", f.outcome.Kind, "attempt", f.outcome.Attempt)
+	}
+	if f.outcome.Reason != "" {
+		attrs = append(attrs, "reason", f.outcome.Reason)
+	}
+	if f.err != nil {
+		attrs = append(attrs, "error", f.err.Error())
+	}
+	var panicked *intent.PanicError
+	if errors.As(f.err, &panicked) {
+		attrs = append(attrs, "stack", string(panicked.Stack))
+	}
+	level := slog.LevelWarn
+	if f.outcome.Kind == intent.InProgress {
+		level = slog.LevelInfo
+	}
+	b.Log.Log(ctx, level, "message listed", attrs...)
+}
+
+// isFIFO tells by the queue's name; a MessageGroupId does not, since fair queues
+// use it too.
+func isFIFO(m events.SQSMessage) bool { return strings.HasSuffix(m.EventSourceARN, ".fifo") }
