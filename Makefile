@@ -1,0 +1,86 @@
+# Two kinds of target: build-…Function, which `sam build` calls, and those for people (`make` lists them). Works from GNU make 3.81 on,
+# which is what macOS has.
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+# The functions, by the first part of their logical id in template.yaml; a function's folder is its lower-case form.
+FUNCTIONS := Charge Adjust
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+modules = $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './.*/*'))
+# Runs $(1) in every module, and stops at the first that fails.
+in_modules = @for module in $(modules); do echo "$$module: $(1)" && (cd "$$module" && $(1)) || exit 1; done
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile
+
+# What SAM runs for a function with BuildMethod: makefile. A static pattern rule, since .PHONY takes no others; and phony, since only Go
+# knows what a binary depends on. Static, trimmed and stripped; lambda.norpc leaves out the code of a runtime that is no more.
+arm64 := arm64
+x86_64 := amd64
+architecture = $(or $(ARCHITECTURE),$(shell sh infra/architecture.sh))
+go_architecture = $(or $($(filter arm64 x86_64,$(1))),$(error ARCHITECTURE is "$(1)": it must be arm64 or x86_64))
+
+sam_targets := $(FUNCTIONS:%=build-%Function)
+.PHONY: $(sam_targets)
+$(sam_targets): build-%Function:
+	$(if $(ARTIFACTS_DIR),,$(error ARTIFACTS_DIR is not set. SAM sets it; without SAM, run make build))
+	@mkdir -p "$(ARTIFACTS_DIR)"
+	CGO_ENABLED=0 GOOS=linux GOARCH=$(call go_architecture,$(architecture)) go build -buildvcs=false -trimpath -tags lambda.norpc \
+		-ldflags '-s -w -buildid=' -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo $* | tr A-Z a-z)
+
+.PHONY: build
+build: ## build each function into .build/<logical id>/bootstrap, without SAM (ARCHITECTURE=x86_64 for another than arm64)
+	@for function in $(FUNCTIONS:%=%Function); do $(MAKE) build-$$function ARTIFACTS_DIR=.build/$$function || exit 1; done
+
+.PHONY: demo up invoke
+demo: ## run both functions and their naive twins while workers are killed, and count the effects (N=100 intents of each kind)
+	@cd infra/local && go run . demo $(if $(N),--intents=$(N))
+
+up: ## start what template.yaml declares on this machine
+	@cd infra/local && go run . up
+
+invoke: ## invoke one function with one event: FUNCTION=charge EVENT=events/<name>.json
+	$(if $(and $(FUNCTION),$(EVENT)),,$(error say what to invoke: make invoke FUNCTION=charge EVENT=events/<name>.json))
+	@cd infra/local && go run . invoke $(FUNCTION) "$(abspath $(EVENT))"
+
+.PHONY: test race java
+test: java lint race ## run every check and every test of every module
+
+race:
+	$(call in_modules,go test -race ./...)
+
+java:
+	@java -version >/dev/null 2>&1 || { echo 'java is missing: DynamoDB Local, which the tests run on, needs Java 17 or' \
+		'later (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk)' >&2; exit 1; }
+
+.PHONY: lint gofmt tidy vet staticcheck cfn-lint govulncheck
+lint: gofmt tidy vet staticcheck cfn-lint govulncheck ## run the checks without the tests
+
+gofmt:
+	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "gofmt -w these: $$unformatted" >&2; exit 1; fi
+
+tidy:
+	$(call in_modules,go mod tidy -diff)
+
+vet:
+	$(call in_modules,go vet ./...)
+
+staticcheck:
+	$(call in_modules,go run $(STATICCHECK) ./...)
+
+cfn-lint:
+	@if command -v cfn-lint >/dev/null; then cfn-lint template.yaml; else echo 'template.yaml not linted: cfn-lint is not installed'; fi
+
+# It ends with 3 for a vulnerability, which `go run` only prints; with anything else, most often, where its database is out of reach.
+govulncheck:
+	@for module in $(modules); do \
+		echo "$$module: govulncheck ./..."; \
+		found=$$(cd "$$module" && go run $(GOVULNCHECK) ./... 2>&1) && continue; \
+		echo "$$found" >&2; \
+		case $$found in *'exit status 3'*) exit 1;; esac; \
+		echo 'not checked for known vulnerabilities: see above'; exit 0; \
+	done
