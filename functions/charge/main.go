@@ -1,0 +1,40 @@
+// Command charge is the Lambda function that charges a user's card through Stripe.
+package main
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"github.com/singleeffect/once/shared/dynamo"
+	"github.com/singleeffect/once/shared/environment"
+	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/sqsbatch"
+)
+
+func main() { environment.Start(wire) }
+
+func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
+	users := v.Required("USERS_TABLE")
+	base := v.Optional("STRIPE_API_BASE")
+	key := v.Optional("STRIPE_API_KEY") // locally; wins over the secret
+	var secret string
+	if key == "" {
+		secret = v.Required("STRIPE_SECRET_ARN")
+	}
+	f, err := environment.NewFunction(ctx, operation, v)
+	if err != nil {
+		return nil, err
+	}
+	if key == "" {
+		client := secretsmanager.NewFromConfig(f.AWS, func(o *secretsmanager.Options) { o.HTTPClient = dynamo.AttemptClient() })
+		if key, err = readSecret(ctx, client, secret); err != nil {
+			return nil, err
+		}
+	}
+	c := charger{
+		user: usersTable{client: f.Client, name: users}.user,
+		pay:  newStripe(key, base).pay,
+	}
+	return f.Batch(&intent.Keyed[order]{Config: f.Intent, Window: stripeWindow, Effect: c.charge})
+}

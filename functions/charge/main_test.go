@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"github.com/singleeffect/once/shared/environment"
+)
+
+// deployed is a complete environment of the function.
+func deployed() map[string]string {
+	return map[string]string{
+		"SCOPE": "once", "INTENT_TABLE": "intents", "QUEUE_URL": "http://localhost/once-charge",
+		"LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90", "USERS_TABLE": "users",
+		"STRIPE_API_KEY": apiKey,
+	}
+}
+
+func wireWith(t *testing.T, values map[string]string) error {
+	t.Helper()
+	t.Setenv("AWS_REGION", "us-east-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	_, err := wire(context.Background(), environment.NewVariables(func(name string) (string, bool) {
+		value, ok := values[name]
+		return value, ok
+	}))
+	return err
+}
+
+func TestWire(t *testing.T) {
+	t.Run("OK", func(t *testing.T) {
+		if err := wireWith(t, deployed()); err != nil {
+			t.Error(err)
+		}
+	})
+	missing := map[string]string{"STRIPE_API_KEY": "STRIPE_SECRET_ARN"} // either will do
+	for name := range deployed() {
+		t.Run("Err without "+name, func(t *testing.T) {
+			values := deployed()
+			values[name] = ""
+			want := name
+			if instead, ok := missing[name]; ok {
+				want = instead
+			}
+			err := wireWith(t, values)
+			var incomplete *environment.Error
+			if !errors.As(err, &incomplete) || len(incomplete.Missing) != 1 || incomplete.Missing[0] != want {
+				t.Errorf("got %v, want an error that names %s", err, want)
+			}
+		})
+	}
+}
+
+// The key comes from Secrets Manager if the environment holds none.
+func TestWireReadsTheSecret(t *testing.T) {
+	const arn = "arn:aws:secretsmanager:us-east-1:123456789012:secret:stripe"
+	asked := 0
+	manager := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if got := r.Header.Get("X-Amz-Target"); got != "secretsmanager.GetSecretValue" {
+			t.Errorf("asked for %s", got)
+		}
+		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+		_, _ = w.Write([]byte(`{"ARN":"` + arn + `","SecretString":"` + apiKey + `"}`))
+	}))
+	defer manager.Close()
+	t.Setenv("AWS_ENDPOINT_URL_SECRETS_MANAGER", manager.URL)
+
+	values := deployed()
+	if err := wireWith(t, values); err != nil || asked != 0 {
+		t.Errorf("with STRIPE_API_KEY: got error %v after %d calls, want none", err, asked)
+	}
+	delete(values, "STRIPE_API_KEY")
+	values["STRIPE_SECRET_ARN"] = arn
+	if err := wireWith(t, values); err != nil || asked != 1 {
+		t.Errorf("with STRIPE_SECRET_ARN: got error %v after %d calls, want none after 1", err, asked)
+	}
+}
+
+type secretFunc func(*secretsmanager.GetSecretValueInput) (*secretsmanager.GetSecretValueOutput, error)
+
+func (f secretFunc) GetSecretValue(_ context.Context, in *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	return f(in)
+}
+
+func TestReadSecret(t *testing.T) {
+	tests := []struct {
+		name string
+		out  *secretsmanager.GetSecretValueOutput
+		err  error
+		want string
+	}{
+		{name: "OK", out: &secretsmanager.GetSecretValueOutput{SecretString: aws.String("sk_test_1\n")}, want: "sk_test_1"},
+		{name: "ErrBinary", out: &secretsmanager.GetSecretValueOutput{SecretBinary: []byte("sk_test_1")}},
+		{name: "ErrBlank", out: &secretsmanager.GetSecretValueOutput{SecretString: aws.String(" \n")}},
+		{name: "ErrDenied", err: errors.New("denied")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := readSecret(context.Background(), secretFunc(func(in *secretsmanager.GetSecretValueInput) (*secretsmanager.GetSecretValueOutput, error) {
+				if *in.SecretId != "arn" {
+					t.Errorf("asked for %s, want arn", *in.SecretId)
+				}
+				return tt.out, tt.err
+			}), "arn")
+			if got != tt.want || (err == nil) != (tt.want != "") {
+				t.Errorf("got %q and error %v, want %q", got, err, tt.want)
+			}
+			if err != nil && (!strings.Contains(err.Error(), "STRIPE_SECRET_ARN") || strings.Contains(err.Error(), "sk_test")) {
+				t.Errorf("error: got %q, want one that names the variable and not the key", err)
+			}
+		})
+	}
+}

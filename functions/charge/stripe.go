@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stripe/stripe-go/v83"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+const (
+	// stripeTimeout bounds one request where the effect's own deadline does not. Stripe's library would
+	// wait for 80 s, which outlives the function.
+	stripeTimeout = 20 * time.Second
+
+	// stripeIdle is how long a connection is kept for the next request. A frozen sandbox wakes up with
+	// dead ones; what is older than this by the wall clock is not tried.
+	stripeIdle = 20 * time.Second
+
+	// maxMetadata is Stripe's limit on a metadata value, in characters.
+	// Source: https://docs.stripe.com/api/metadata
+	maxMetadata = 500
+)
+
+// stripeAPI charges through Stripe's PaymentIntents.
+type stripeAPI struct {
+	client *stripe.Client
+}
+
+// newStripe returns a client with nothing of the library's that works behind our back: no retries (the
+// queue retries), no telemetry, no logs (they would carry what Stripe answers), no globals. base is
+// the API's address; empty means Stripe's own. The API version is the one that the library pins.
+func newStripe(key, base string) stripeAPI {
+	config := &stripe.BackendConfig{
+		HTTPClient:        &http.Client{Timeout: stripeTimeout, Transport: sendOnce{newTransport()}},
+		MaxNetworkRetries: stripe.Int64(0),
+		EnableTelemetry:   stripe.Bool(false),
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
+	}
+	if base != "" {
+		config.URL = &base
+	}
+	return stripeAPI{stripe.NewClient(key, stripe.WithBackends(stripe.NewBackendsWithConfig(config)))}
+}
+
+func newTransport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.IdleConnTimeout = stripeIdle
+	return t
+}
+
+// sendOnce keeps net/http from sending a request again by itself. It does so when a connection that
+// was used before breaks without an answer, for requests that carry an Idempotency-Key (package
+// net/http, Transport). The first copy may have charged; a second one that Stripe then turns away
+// before it looks at the key (429, 401) would be read as "not applied" although it was. Under a name
+// in lower case the header is the same to Stripe and unknown to the transport.
+type sendOnce struct{ next http.RoundTripper }
+
+func (s sendOnce) RoundTrip(r *http.Request) (*http.Response, error) {
+	const name = "Idempotency-Key"
+	if key := r.Header.Get(name); key != "" {
+		r = r.Clone(r.Context())
+		r.Header.Del(name)
+		r.Header["idempotency-key"] = []string{key}
+	}
+	return s.next.RoundTrip(r)
+}
+
+// request is what is asked of Stripe: a function of the payload, the payer's row and the key alone. A
+// clock, an attempt or a release in it would make the next attempt another request, which Stripe
+// refuses to take for the same.
+//
+// It is a card's charge and says so: left to the account's settings, payment methods that redirect
+// the customer would make Stripe ask for a return_url, which nobody is there to follow.
+func request(p payer, o order, a intent.Attempt) *stripe.PaymentIntentCreateParams {
+	params := &stripe.PaymentIntentCreateParams{
+		Amount:             &o.AmountCents,
+		Currency:           &o.Currency,
+		Customer:           &p.customer,
+		PaymentMethod:      &p.paymentMethod,
+		PaymentMethodTypes: []*string{stripe.String("card")},
+		Confirm:            stripe.Bool(true),
+		OffSession:         stripe.Bool(true),
+	}
+	// A key too long for metadata is left out: a value that Stripe will not take would lose the charge.
+	if key := a.Key.String(); utf8.RuneCountInString(key) <= maxMetadata {
+		params.AddMetadata("intent", key)
+	}
+	params.SetIdempotencyKey(a.Downstream)
+	return params
+}
+
+// pay makes the charge, or learns what became of it. Where the key replays an answer that was
+// processing, that answer will never change: the PaymentIntent itself tells how it went on.
+func (s stripeAPI) pay(ctx context.Context, p payer, o order, a intent.Attempt) (receipt, error) {
+	pi, err := s.client.V1PaymentIntents.Create(ctx, request(p, o, a))
+	if err != nil {
+		return receipt{}, failed(err)
+	}
+	if pi.Status == stripe.PaymentIntentStatusProcessing && replayed(pi.LastResponse) {
+		now, err := s.client.V1PaymentIntents.Retrieve(ctx, pi.ID, nil)
+		if err != nil {
+			return receipt{}, unknown(err) // says nothing of the charge, whatever its status
+		}
+		pi = now
+	}
+	return answered(pi)
+}
