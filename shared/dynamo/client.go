@@ -36,18 +36,19 @@ const (
 
 // NewClient returns a client with a timeout for each attempt and few, quick
 // retries. Make one per cold start.
-func NewClient(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
-	return dynamodb.NewFromConfig(cfg, append([]func(*dynamodb.Options){func(o *dynamodb.Options) {
-		o.HTTPClient = AttemptClient()
-		o.Retryer = retry.NewStandard(func(so *retry.StandardOptions) {
-			so.MaxAttempts = sdkAttempts
-			so.BaseDelay = baseBackoff
-			so.MaxBackoff = maxBackoff
-			// The SDK's quota of retries is shared by all calls of a client and would
-			// give up on a completion because others had been throttled.
-			so.RateLimiter = ratelimit.None
-		})
-	}}, options...)...)
+func NewClient(cfg aws.Config) *dynamodb.Client { return dynamodb.NewFromConfig(cfg, Tune) }
+
+// Tune sets on a client's options what the store counts on.
+func Tune(o *dynamodb.Options) {
+	o.HTTPClient = AttemptClient()
+	o.Retryer = retry.NewStandard(func(so *retry.StandardOptions) {
+		so.MaxAttempts = sdkAttempts
+		so.BaseDelay = baseBackoff
+		so.MaxBackoff = maxBackoff
+		// The SDK's quota of retries is shared by all calls of a client and would
+		// give up on a completion because others had been throttled.
+		so.RateLimiter = ratelimit.None
+	})
 }
 
 // AttemptClient is an HTTP client that ends each attempt after AttemptTimeout,
