@@ -1,7 +1,6 @@
 package stripe
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -54,21 +53,20 @@ func (s *Server) Charges() Charges {
 	return slices.Clone(s.charges)
 }
 
-// Settle ends a PaymentIntent that is processing: the money moves now. It returns an error for any
-// other, and for an unknown id. The answer stored under the intent's idempotency key stays what it
-// was: at Stripe, too, a replay shows the first answer and only a GET the present state.
-func (s *Server) Settle(id string) error {
+// Settle ends every PaymentIntent that is processing: the money moves now. It returns how many there
+// were. The answers stored under their idempotency keys stay what they were: at Stripe, too, a replay
+// shows the first answer and only a GET the present state.
+func (s *Server) Settle() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	intent, found := s.intents[id]
-	if !found {
-		return fmt.Errorf("settle %s: no such payment intent", id)
+	settled := 0
+	for _, id := range slices.Sorted(maps.Keys(s.intents)) {
+		if intent := s.intents[id]; intent.Status == statusProcessing {
+			s.chargeLocked(intent)
+			settled++
+		}
 	}
-	if intent.Status != statusProcessing {
-		return fmt.Errorf("settle %s: its status is %s, not %s", id, intent.Status, statusProcessing)
-	}
-	s.chargeLocked(intent)
-	return nil
+	return settled
 }
 
 // chargeLocked moves the money of intent.

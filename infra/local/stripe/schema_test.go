@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
 	"testing"
 
 	stripego "github.com/stripe/stripe-go/v83"
@@ -17,27 +18,43 @@ import (
 	"github.com/stripe/stripe-mock/spec"
 )
 
-// openAPI loads Stripe's own description of its API, and stripe-mock, which checks requests by it.
-func openAPI(t *testing.T) (*spec.Spec, http.Handler) {
-	t.Helper()
+// openAPI is Stripe's own description of its API, and stripe-mock, which checks requests by it.
+type openAPI struct {
+	description *spec.Spec
+	mock        http.Handler
+}
+
+// loadOpenAPI takes seconds under -race, so it is done once.
+var loadOpenAPI = sync.OnceValues(func() (openAPI, error) {
 	description, err := server.LoadSpec(embedded.OpenAPISpec, "")
 	if err != nil {
-		t.Fatalf("load Stripe's OpenAPI: %v", err)
+		return openAPI{}, err
 	}
 	fixtures, err := server.LoadFixtures(embedded.OpenAPIFixtures, "")
 	if err != nil {
-		t.Fatalf("load Stripe's fixtures: %v", err)
+		return openAPI{}, err
 	}
 	mock, err := server.NewStubServer(fixtures, description, false, false)
 	if err != nil {
-		t.Fatalf("start stripe-mock: %v", err)
+		return openAPI{}, err
 	}
-	return description, http.HandlerFunc(mock.HandleRequest)
+	return openAPI{description, http.HandlerFunc(mock.HandleRequest)}, nil
+})
+
+func stripeOpenAPI(t *testing.T) openAPI {
+	t.Helper()
+	api, err := loadOpenAPI()
+	if err != nil {
+		t.Fatalf("load Stripe's OpenAPI: %v", err)
+	}
+	return api
 }
 
 // recorder keeps what passes between a client and the stand-in.
 type recorder struct {
-	next     http.Handler
+	next http.Handler
+
+	mu       sync.Mutex
 	requests []*http.Request // with their bodies back in place
 	replies  []*httptest.ResponseRecorder
 }
@@ -48,8 +65,12 @@ func (c *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kept := r.Clone(context.Background())
 	kept.Body = io.NopCloser(bytes.NewReader(body))
 	reply := httptest.NewRecorder()
+	defer func() { // also of what is dropped
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.requests, c.replies = append(c.requests, kept), append(c.replies, reply)
+	}()
 	c.next.ServeHTTP(reply, r)
-	c.requests, c.replies = append(c.requests, kept), append(c.replies, reply)
 	for name, values := range reply.Header() {
 		w.Header()[name] = values
 	}
@@ -57,15 +78,10 @@ func (c *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(reply.Body.Bytes())
 }
 
-func TestSchema(t *testing.T) {
-	description, mock := openAPI(t) // takes seconds under -race
-	t.Run("replies", func(t *testing.T) { testReplies(t, description, mock) })
-	t.Run("stripe-mock turns away unknown parameters", func(t *testing.T) { testUnknownParameter(t, mock) })
-}
-
 // Every reply of the stand-in has only fields that Stripe's objects have, of the types they have there,
 // and all the required ones; and stripe-mock takes every request of these tests that the stand-in took.
-func testReplies(t *testing.T, description *spec.Spec, mock http.Handler) {
+func TestRepliesAreOfStripesSchema(t *testing.T) {
+	api := stripeOpenAPI(t)
 	s := New(Config{Fault: func(r Request) Fault { return Fault{Processing: r.Key == "processing"} }})
 	seen := &recorder{next: s}
 	client := clientOf(t, seen, "sk_test_standin")
@@ -90,10 +106,10 @@ func testReplies(t *testing.T, description *spec.Spec, mock http.Handler) {
 		if err := json.Unmarshal(reply.Body.Bytes(), &got); err != nil {
 			t.Fatalf("reply %d: %v", i, err)
 		}
-		checkObject(t, description, object, got)
+		checkObject(t, api.description, object, got)
 
 		checked := httptest.NewRecorder()
-		mock.ServeHTTP(checked, seen.requests[i])
+		api.mock.ServeHTTP(checked, seen.requests[i])
 		if checked.Code != http.StatusOK {
 			t.Errorf("stripe-mock on request %d: %d %s", i, checked.Code, checked.Body)
 		}
@@ -153,7 +169,8 @@ func jsonType(value any) string {
 }
 
 // The check above can fail: stripe-mock turns away what Stripe does not have.
-func testUnknownParameter(t *testing.T, mock http.Handler) {
+func TestStripeMockTurnsAwayUnknownParameters(t *testing.T) {
+	mock := stripeOpenAPI(t).mock
 	client := clientOf(t, mock, "sk_test_standin")
 	_, err := client.V1PaymentIntents.Create(context.Background(),
 		with(order("key-1"), func(p *stripego.PaymentIntentCreateParams) { p.AddExtra("colour", "green") }))
