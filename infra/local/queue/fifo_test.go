@@ -1,0 +1,195 @@
+package queue_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/singleeffect/once/infra/local/queue"
+)
+
+func TestFIFOGroups(t *testing.T) {
+	start := func(t *testing.T) (*world, string) {
+		w := newWorld(t)
+		url := w.fifo("q.fifo", "VisibilityTimeout", "10")
+		for _, body := range []string{"A1", "B1", "A2", "A3", "B2"} {
+			w.send(url, body)
+		}
+		return w, url
+	}
+	t.Run("in order, several of one group in one receive", func(t *testing.T) {
+		w, url := start(t)
+		w.wantBodies(url, "A1", "B1", "A2", "A3", "B2")
+	})
+	t.Run("closed while one of its messages is in flight", func(t *testing.T) {
+		w, url := start(t)
+		take := func(n int) []queue.Message {
+			t.Helper()
+			out, err := w.ReceiveMessage(t.Context(), queue.ReceiveMessageInput{QueueURL: url, MaxNumberOfMessages: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Messages
+		}
+		a1 := take(1)[0]
+		if got := bodies(take(1)); got[0] != "B1" {
+			t.Fatalf("received %q, want B1: A is closed", got)
+		}
+		w.wantBodies(url)
+		w.delete(url, a1)
+		w.wantBodies(url, "A2", "A3")
+	})
+	t.Run("opens only when all of them are back", func(t *testing.T) {
+		w, url := start(t)
+		got := w.receive(url) // A1 B1 A2 A3 B2
+		if err := w.visibility(url, got[0], 0); err != nil {
+			t.Fatal(err)
+		}
+		w.wantBodies(url) // A1 is visible, but A2 and A3 are out
+		w.delete(url, got[2])
+		w.delete(url, got[3])
+		w.wantBodies(url, "A1")
+	})
+	t.Run("goes on in order after a visibility timeout", func(t *testing.T) {
+		w, url := start(t)
+		got := w.receive(url)
+		w.delete(url, got[2]) // A2
+		w.pass(10 * time.Second)
+		w.wantBodies(url, "A1", "B1", "A3", "B2")
+	})
+	t.Run("a delayed head closes its group", func(t *testing.T) {
+		w := newWorld(t)
+		url := w.fifo("late.fifo", "DelaySeconds", "5")
+		w.send(url, "A1")
+		w.pass(3 * time.Second)
+		w.send(url, "A2")
+		w.wantBodies(url)
+		w.pass(2 * time.Second)
+		a1 := w.one(url)
+		w.pass(3 * time.Second)
+		w.wantBodies(url)
+		w.delete(url, a1)
+		w.wantBodies(url, "A2")
+	})
+}
+
+// TestFIFOMoveDoesNotOvertake: what the redrive policy brings is visible at once, but not before what was sent to the
+// dead-letter queue earlier and is still delayed.
+func TestFIFOMoveDoesNotOvertake(t *testing.T) {
+	w := newWorld(t)
+	dead := w.fifo("dead.fifo", "DelaySeconds", "5")
+	url := w.fifo("q.fifo", "VisibilityTimeout", "0", "RedrivePolicy", redrive("dead.fifo", 1))
+	w.send(url, "A1")
+	w.wantBodies(url, "A1")
+	w.send(dead, "A2")
+	w.wantBodies(url)
+	w.wantCounts(dead, 1, 0, 1)
+	w.wantBodies(dead)
+	w.pass(5 * time.Second)
+	w.wantBodies(dead, "A2", "A1")
+}
+
+func TestFIFOHandleExpires(t *testing.T) {
+	w := newWorld(t)
+	url := w.fifo("q.fifo", "VisibilityTimeout", "10")
+	w.send(url, "A1")
+	m := w.one(url)
+	w.pass(10 * time.Second)
+	const expired = "The receipt handle has expired"
+	wantCode(t, w.DeleteMessage(queue.DeleteMessageInput{QueueURL: url, ReceiptHandle: m.ReceiptHandle}), "InvalidParameterValueException", expired)
+	wantCode(t, w.visibility(url, m, 10), "InvalidParameterValueException", expired)
+	w.wantBodies(url, "A1")
+}
+
+func TestFIFODeduplication(t *testing.T) {
+	send := func(w *world, url, group, dedup, body string) queue.SendMessageOutput {
+		w.t.Helper()
+		out, err := w.SendMessage(queue.SendMessageInput{QueueURL: url, Outgoing: queue.Outgoing{
+			MessageBody: body, MessageGroupID: group, MessageDeduplicationID: dedup,
+		}})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return out
+	}
+	t.Run("for 5 minutes, across groups, deleted or not", func(t *testing.T) {
+		w := newWorld(t)
+		url := w.fifo("q.fifo")
+		first := send(w, url, "A", "d", "one")
+		w.delete(url, w.one(url))
+		w.pass(5*time.Minute - 1)
+		second := send(w, url, "B", "d", "two")
+		if second.MessageID != first.MessageID || second.SequenceNumber != first.SequenceNumber {
+			t.Fatalf("answer to the duplicate = %+v, want the first one's %+v", second, first)
+		}
+		w.wantBodies(url)
+		w.pass(1)
+		if third := send(w, url, "B", "d", "three"); third.MessageID == first.MessageID {
+			t.Fatal("deduplicated after 5 minutes")
+		}
+		w.wantBodies(url, "three")
+	})
+	t.Run("by content", func(t *testing.T) {
+		w := newWorld(t)
+		url := w.fifo("q.fifo", "ContentBasedDeduplication", "true")
+		send(w, url, "A", "", "same")
+		send(w, url, "A", "", "same")
+		send(w, url, "A", "own-id", "same")
+		if got := w.receive(url); len(got) != 2 {
+			t.Fatalf("received %q, want two", bodies(got))
+		}
+	})
+	t.Run("content is the body alone", func(t *testing.T) {
+		w := newWorld(t)
+		url := w.fifo("q.fifo", "ContentBasedDeduplication", "true")
+		send(w, url, "A", "", "same")
+		m := w.one(url)
+		const sha256OfSame = "0967115f2813a3541eaef77de9d9d5773f1c0c04314b0bbfe4ff3b3b1c55b5d5"
+		if got := m.Attributes["MessageDeduplicationId"]; got != sha256OfSame {
+			t.Fatalf("deduplication id = %s, want %s", got, sha256OfSame)
+		}
+	})
+}
+
+// TestC16 is why a deduplication id cannot be the only source of an intent's key: the move to the dead-letter queue
+// rewrites it.
+func TestC16FIFODeadLetterRewritesTheDeduplicationID(t *testing.T) {
+	w := newWorld(t)
+	dead := w.fifo("dead.fifo", "MessageRetentionPeriod", "60")
+	url := w.fifo("q.fifo", "VisibilityTimeout", "10", "RedrivePolicy", redrive("dead.fifo", 1))
+	sent := w.send(url, "A1")
+	w.send(url, "A2")
+	got := w.receive(url)
+	w.delete(url, got[1])
+	w.pass(50 * time.Second)
+	w.wantBodies(url)
+	moved := w.now
+	w.pass(59 * time.Second) // the retention starts anew with the move
+	m := w.one(dead)
+	if m.MessageID != sent.MessageID {
+		t.Errorf("message id = %s, want %s", m.MessageID, sent.MessageID)
+	}
+	for name, want := range map[string]string{
+		"MessageDeduplicationId":   sent.MessageID,
+		"MessageGroupId":           "A",
+		"DeadLetterQueueSourceArn": arn + "q.fifo",
+	} {
+		if got := m.Attributes[name]; got != want {
+			t.Errorf("%s = %q, want %q", name, got, want)
+		}
+	}
+	w.pass(moved.Add(time.Minute).Sub(w.now))
+	w.wantCounts(dead, 0, 0, 0)
+}
+
+func TestFIFOSequenceNumbersRise(t *testing.T) {
+	w := newWorld(t)
+	url := w.fifo("q.fifo")
+	last := ""
+	for _, body := range []string{"A1", "B1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "B2"} {
+		sent := w.send(url, body)
+		if len(sent.SequenceNumber) != 20 || sent.SequenceNumber <= last {
+			t.Fatalf("sequence number %q after %q", sent.SequenceNumber, last)
+		}
+		last = sent.SequenceNumber
+	}
+}

@@ -1,0 +1,71 @@
+package queue
+
+import (
+	"maps"
+	"strconv"
+)
+
+// GetQueueAttributesInput is the request of GetQueueAttributes.
+type GetQueueAttributesInput struct {
+	QueueURL string `json:"QueueUrl"`
+	// AttributeNames are those of CreateQueue and QueueArn, CreatedTimestamp (epoch s), ApproximateNumberOfMessages
+	// (receivable now), ApproximateNumberOfMessagesNotVisible (in flight), ApproximateNumberOfMessagesDelayed; or
+	// All. Defaults to none.
+	AttributeNames []string
+}
+
+// GetQueueAttributesOutput is the answer of GetQueueAttributes.
+type GetQueueAttributesOutput struct {
+	// Attributes has what was asked for and the queue has. The counts are exact at the time of the call.
+	Attributes map[string]string `json:",omitempty"`
+}
+
+// queueAttributeNames are all that can be asked for.
+var queueAttributeNames = map[string]bool{
+	attrVisibility: true, attrDelay: true, attrRetention: true, attrRedrive: true, attrFIFO: true, attrContentDedup: true,
+	"QueueArn": true, "CreatedTimestamp": true, "ApproximateNumberOfMessages": true,
+	"ApproximateNumberOfMessagesNotVisible": true, "ApproximateNumberOfMessagesDelayed": true,
+}
+
+// GetQueueAttributes describes a queue. A name it does not know is refused with InvalidAttributeName.
+func (s *Service) GetQueueAttributes(in GetQueueAttributesInput) (GetQueueAttributesOutput, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	q, err := s.queue(in.QueueURL, now)
+	if err != nil {
+		return GetQueueAttributesOutput{}, err
+	}
+	var visible, inFlight, delayed int
+	for _, m := range q.messages {
+		switch {
+		case !m.hidden(now):
+			visible++
+		case m.inFlight(now):
+			inFlight++
+		default:
+			delayed++
+		}
+	}
+	all := q.attrs.strings()
+	maps.Copy(all, map[string]string{
+		"QueueArn":                              q.arn(),
+		"CreatedTimestamp":                      strconv.FormatInt(q.created.Unix(), 10),
+		"ApproximateNumberOfMessages":           strconv.Itoa(visible),
+		"ApproximateNumberOfMessagesNotVisible": strconv.Itoa(inFlight),
+		"ApproximateNumberOfMessagesDelayed":    strconv.Itoa(delayed),
+	})
+	out := GetQueueAttributesOutput{Attributes: make(map[string]string)}
+	for _, name := range in.AttributeNames {
+		value, ok := all[name]
+		switch {
+		case name == "All":
+			maps.Copy(out.Attributes, all)
+		case ok:
+			out.Attributes[name] = value
+		case !queueAttributeNames[name]:
+			return GetQueueAttributesOutput{}, refuse(invalidAttributeName, "Unknown Attribute %s.", name)
+		}
+	}
+	return out, nil
+}
