@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -59,6 +60,10 @@ func (s *Store) Amend(ctx context.Context, next intent.Record) (intent.Record, e
 // Replace is one conditional UpdateItem that names the exact state, owner and
 // lease that were shown.
 func (s *Store) Replace(ctx context.Context, shown, next intent.Record) (intent.Record, error) {
+	// The condition holds for any state that is shown, also for a final one.
+	if !slices.Contains(intent.Sources(next.State, intent.ByShown), shown.State) {
+		return s.Load(ctx, next.Intent)
+	}
 	attribute := s.keep(ctx, &next)
 	v := values(next, attribute)
 	v[":shown_state"] = text(string(shown.State))

@@ -31,10 +31,10 @@ type Store interface {
 	//	lost reply          next, or what became of it
 	Amend(ctx context.Context, next Record) (Record, error)
 
-	// Replace moves the record to next if it still has the state, owner and lease
-	// of shown.
+	// Replace moves the record to next.State, from the states that Transitions
+	// lists for ByShown, if it still has the state, owner and lease of shown.
 	//
-	//	as shown            next
+	//	as shown, allowed   next
 	//	absent              the zero Record; nothing is created
 	//	changed since       the record that stands, unchanged
 	//	lost reply          next, or what became of it
