@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -51,7 +53,7 @@ func Canonical(payload []byte) ([]byte, error) {
 		return nil, &PayloadError{Reason: "is not JSON"}
 	}
 	c := canonicaliser{in: payload, out: make([]byte, 0, len(payload))}
-	if err := c.value("", 0); err != nil {
+	if err := c.value(nil, 0); err != nil {
 		return nil, err
 	}
 	return c.out, nil
@@ -65,6 +67,32 @@ type canonicaliser struct {
 	out []byte
 }
 
+// place is where in the payload a value stands. It is written out for an error
+// only: a path for each value would cost the square of the payload's size, and
+// one message could use up the time of its whole batch.
+type place struct {
+	parent *place
+	key    string
+	index  int // of an array's element; -1 for an object's member
+}
+
+func (p *place) String() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.index >= 0:
+		return fmt.Sprintf("%s[%d]", p.parent.String(), p.index)
+	case p.parent == nil:
+		return p.key
+	}
+	return p.parent.String() + "." + p.key
+}
+
+// unusable is the error of the value at p, whose path may be as long as its payload.
+func (p *place) unusable(reason string) error {
+	return &PayloadError{Field: clip(p.String()), Reason: reason}
+}
+
 func (c *canonicaliser) space() {
 	for c.pos < len(c.in) {
 		switch c.in[c.pos] {
@@ -76,18 +104,18 @@ func (c *canonicaliser) space() {
 	}
 }
 
-func (c *canonicaliser) value(path string, depth int) error {
+func (c *canonicaliser) value(at *place, depth int) error {
 	if depth > MaxPayloadDepth {
-		return &PayloadError{Field: path, Reason: fmt.Sprintf("nests deeper than %d", MaxPayloadDepth)}
+		return at.unusable(fmt.Sprintf("nests deeper than %d", MaxPayloadDepth))
 	}
 	c.space()
 	switch c.in[c.pos] {
 	case '{':
-		return c.object(path, depth)
+		return c.object(at, depth)
 	case '[':
-		return c.array(path, depth)
+		return c.array(at, depth)
 	case '"':
-		text, err := c.str(path)
+		text, err := c.str(at)
 		if err != nil {
 			return err
 		}
@@ -102,9 +130,10 @@ func (c *canonicaliser) value(path string, depth int) error {
 	return nil
 }
 
-func (c *canonicaliser) array(path string, depth int) error {
+func (c *canonicaliser) array(at *place, depth int) error {
 	c.out = append(c.out, '[')
 	c.pos++
+	element := place{parent: at}
 	for i := 0; ; i++ {
 		c.space()
 		if c.in[c.pos] == ']' {
@@ -116,13 +145,14 @@ func (c *canonicaliser) array(path string, depth int) error {
 			c.pos++ // the comma
 			c.out = append(c.out, ',')
 		}
-		if err := c.value(fmt.Sprintf("%s[%d]", path, i), depth+1); err != nil {
+		element.index = i
+		if err := c.value(&element, depth+1); err != nil {
 			return err
 		}
 	}
 }
 
-func (c *canonicaliser) object(path string, depth int) error {
+func (c *canonicaliser) object(at *place, depth int) error {
 	type member struct {
 		key   string
 		value []byte
@@ -140,14 +170,14 @@ func (c *canonicaliser) object(path string, depth int) error {
 			c.pos++
 			break
 		}
-		key, err := c.str(path)
+		key, err := c.str(at)
 		if err != nil {
 			return err
 		}
 		c.space()
 		c.pos++ // the colon
 		c.out = nil
-		if err := c.value(join(path, key), depth+1); err != nil {
+		if err := c.value(&place{at, key, -1}, depth+1); err != nil {
 			return err
 		}
 		members = append(members, member{key, c.out})
@@ -157,7 +187,7 @@ func (c *canonicaliser) object(path string, depth int) error {
 	for i, m := range members {
 		if i > 0 {
 			if m.key == members[i-1].key {
-				return &PayloadError{Field: join(path, m.key), Reason: "is given twice"}
+				return (&place{at, m.key, -1}).unusable("is given twice")
 			}
 			c.out = append(c.out, ',')
 		}
@@ -169,7 +199,7 @@ func (c *canonicaliser) object(path string, depth int) error {
 }
 
 // str reads a string and decodes its escapes.
-func (c *canonicaliser) str(path string) (string, error) {
+func (c *canonicaliser) str(at *place) (string, error) {
 	start := c.pos
 	escaped := false
 	for c.pos++; c.in[c.pos] != '"'; c.pos++ {
@@ -184,11 +214,11 @@ func (c *canonicaliser) str(path string) (string, error) {
 		return string(raw[1 : len(raw)-1]), nil
 	}
 	if loneSurrogate(raw) {
-		return "", &PayloadError{Field: path, Reason: "has half a surrogate pair"}
+		return "", at.unusable("has half a surrogate pair")
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return "", &PayloadError{Field: path, Reason: err.Error()}
+		return "", at.unusable(err.Error())
 	}
 	return text, nil
 }
@@ -247,15 +277,9 @@ func appendString(out []byte, text string) []byte {
 	return append(out, '"')
 }
 
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
 // Decode reads a payload into P and, where P has a method Validate() error,
-// calls it. Every error is a *PayloadError that names the field.
+// calls it. Every error is a *PayloadError that names the field and does not
+// quote its value, unless P's own UnmarshalJSON or Validate does otherwise.
 func Decode[P any](payload []byte) (P, error) {
 	var p P
 	if err := json.Unmarshal(payload, &p); err != nil {
@@ -265,7 +289,9 @@ func Decode[P any](payload []byte) (P, error) {
 		case errors.As(err, &field):
 			return p, field
 		case errors.As(err, &mismatch):
-			return p, &PayloadError{Field: mismatch.Field, Reason: "is a " + mismatch.Value + ", want " + mismatch.Type.String()}
+			// A number's Value goes on with the number itself.
+			kind, _, _ := strings.Cut(mismatch.Value, " ")
+			return p, &PayloadError{Field: mismatch.Field, Reason: "is a JSON " + kind + " that is no " + mismatch.Type.String()}
 		}
 		return p, &PayloadError{Reason: err.Error()}
 	}
@@ -284,7 +310,8 @@ func Decode[P any](payload []byte) (P, error) {
 // ID is a text that producers also send as a whole number: "7" and 7 are one ID.
 type ID string
 
-// UnmarshalJSON accepts a string or an integer, and a null as the empty ID.
+// UnmarshalJSON accepts a string or an integer, and a null as the empty ID. Its
+// error is of the kind that encoding/json completes with the field.
 func (id *ID) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {
 		return json.Unmarshal(b, (*string)(id))
@@ -293,8 +320,21 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	if bytes.ContainsAny(b, ".eE{[tf") {
-		return &PayloadError{Reason: "has an id that is neither a string nor a whole number"}
+		return &json.UnmarshalTypeError{Value: jsonKind(b[0]), Type: reflect.TypeFor[ID]()}
 	}
 	*id = ID(b)
 	return nil
+}
+
+// jsonKind is what encoding/json calls the value that begins with b.
+func jsonKind(b byte) string {
+	switch b {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case 't', 'f':
+		return "bool"
+	}
+	return "number"
 }
