@@ -139,20 +139,23 @@ func (l launch) start(ctx context.Context) (endpoint string, stop func(), err er
 		return "", nil, err
 	}
 	var output tail
-	process, err := startTethered(&output, l.lastWords, l.dir, l.command(port)...)
+	command := l.command(port)
+	cmd := exec.Command(command[0], command[1:]...) // no context: ctx bounds the start, not the run
+	cmd.Dir, cmd.Stdout, cmd.Stderr = l.dir, &output, &output
+	process, err := Tether(cmd, l.lastWords)
 	if err != nil {
 		return "", nil, err
 	}
 	endpoint = "http://127.0.0.1:" + port
 	if err := ready(ctx, endpoint, process, &output); err != nil {
-		process.stop()
+		process.Stop()
 		return "", nil, fmt.Errorf("%w\n%s", err, output.String())
 	}
-	return endpoint, process.stop, nil
+	return endpoint, process.Stop, nil
 }
 
 // ready waits until the engine answers.
-func ready(ctx context.Context, endpoint string, process *tethered, output *tail) error {
+func ready(ctx context.Context, endpoint string, process *Tethered, output *tail) error {
 	for {
 		if answers(ctx, endpoint) {
 			return nil
@@ -162,8 +165,8 @@ func ready(ctx context.Context, endpoint string, process *tethered, output *tail
 			return errPortTaken
 		}
 		select {
-		case <-process.done:
-			return fmt.Errorf("the engine ended before it answered: %w", process.err)
+		case <-process.Done():
+			return fmt.Errorf("the engine ended before it answered: %w", process.Err())
 		case <-ctx.Done():
 			return fmt.Errorf("the engine gives no answer: %w", ctx.Err())
 		case <-time.After(poll):

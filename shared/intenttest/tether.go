@@ -1,9 +1,7 @@
 package intenttest
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -20,31 +18,33 @@ exec 3<&0
 (cat <&3; eval "$last_words"; kill -KILL 0) >/dev/null 2>&1 &
 exec "$@" </dev/null 3<&-`
 
-// tethered is a running command that does not outlive this process.
-type tethered struct {
+// Tethered is a running command that does not outlive this process.
+type Tethered struct {
 	end  func() error
-	done chan struct{} // closed when the command is gone
-	err  error         // why it went, once done
+	done chan struct{}
+	err  error
 }
 
-// startTethered starts a command that ends with this process. Its output goes
-// to out. lastWords, if not empty, is shell text run before the kill, for a
-// command whose work does not end with its process.
-func startTethered(out io.Writer, lastWords, dir string, command ...string) (*tethered, error) {
-	args := append([]string{"-c", leash, "sh", lastWords}, command...)
-	// Without the caller's context: that one bounds the start, not the run.
-	cmd := exec.CommandContext(context.Background(), "/bin/sh", args...)
-	cmd.Dir = dir
-	cmd.Stdout, cmd.Stderr = out, out
+// Tether starts cmd so that it ends with this process, however this process
+// ends. cmd leads a process group of its own and has no standard input; Tether
+// sets these fields, the caller all others. lastWords, if not empty, is shell
+// text that runs when the command is to end, for work that does not end with
+// its process group. Its PATH is that of cmd.
+func Tether(cmd *exec.Cmd, lastWords string) (*Tethered, error) {
+	if cmd.Err != nil {
+		return nil, cmd.Err
+	}
+	cmd.Args = append([]string{"sh", "-c", leash, "sh", lastWords, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("make the pipe of %s: %w", command[0], err)
+		return nil, fmt.Errorf("make the tether: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", command[0], err)
+		return nil, err
 	}
-	t := &tethered{end: sync.OnceValue(pipe.Close), done: make(chan struct{})}
+	t := &Tethered{end: sync.OnceValue(pipe.Close), done: make(chan struct{})}
 	go func() {
 		t.err = cmd.Wait() // closes the pipe too: no watcher outlives its command
 		close(t.done)
@@ -52,8 +52,15 @@ func startTethered(out io.Writer, lastWords, dir string, command ...string) (*te
 	return t, nil
 }
 
-// stop ends the command and waits until it is gone.
-func (t *tethered) stop() {
+// Done is closed when the command is gone and its output is complete.
+func (t *Tethered) Done() <-chan struct{} { return t.done }
+
+// Err tells why the command is gone, as exec.Cmd.Wait does. It is for use
+// after Done.
+func (t *Tethered) Err() error { return t.err }
+
+// Stop ends the command and waits until it is gone.
+func (t *Tethered) Stop() {
 	t.end() // fails only if the command is gone already
 	<-t.done
 }
