@@ -1,0 +1,224 @@
+package dynamo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
+)
+
+// A worker stalls until its lease is over and another has taken over. Then it
+// wakes.
+
+func TestZombieKeyed(t *testing.T) {
+	b := newBench(t)
+	t.Run("a zombie wakes after a takeover, its effect not begun", func(t *testing.T) {
+		p := new(provider)
+		d := message(t, `{"cents":10}`)
+		first, second := b.worker(t), b.later(t, lapse)
+		first.plan = on("PutItem", func(*worker) intenttest.Fault {
+			return intenttest.Fault{After: func() {
+				o, err := second.deliver(second.keyed(p), d)
+				want(t, "second delivery", o, err, intent.Executed)
+				first.advance(lapse)
+			}}
+		})(first)
+		o, err := first.deliver(first.keyed(p), d)
+		want(t, "zombie", o, err, intent.Replayed)
+		p.want(t, 1, 1)
+	})
+	t.Run("a zombie wakes after a takeover, its effect begun", func(t *testing.T) {
+		p := new(provider)
+		d := message(t, `{"cents":10}`)
+		first, second := b.worker(t), b.later(t, lapse)
+		var taken item
+		h := first.keyed(p)
+		h.Effect = func(_ context.Context, _ charge, a intent.Attempt) (any, error) {
+			o, err := second.deliver(second.keyed(p), d)
+			want(t, "second delivery", o, err, intent.Executed)
+			taken = b.item(t, intentOf(d))
+			first.advance(lapse)
+			return p.charge(a.Downstream) + " again", nil
+		}
+		o, err := first.deliver(h, d)
+		want(t, "zombie", o, err, intent.Replayed)
+		if string(o.Result.JSON) != `"ch_1"` {
+			t.Errorf("result: got %s, want the record's", o.Result.JSON)
+		}
+		wantUntouched(t, b, d, taken)
+		p.want(t, 2, 1)
+	})
+}
+
+// C34: the late worker's failure must not open the record that its successor
+// completed.
+func TestC34_LateFailureAfterTakeover(t *testing.T) {
+	b := newBench(t)
+	for name, verdict := range map[string]error{
+		"not applied": intent.NotApplied(errors.New("429")),
+		"refused":     intent.Refuse("declined"),
+		"unknown":     errors.New("connection reset"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := new(provider)
+			d := message(t, `{"cents":10}`)
+			first, second := b.worker(t), b.later(t, lapse)
+			var taken item
+			h := first.keyed(p)
+			h.Effect = func(context.Context, charge, intent.Attempt) (any, error) {
+				o, err := second.deliver(second.keyed(p), d)
+				want(t, "second delivery", o, err, intent.Executed)
+				taken = b.item(t, intentOf(d))
+				return nil, verdict
+			}
+			if o, err := first.deliver(h, d); err == nil && o.Kind != intent.Replayed {
+				t.Errorf("late worker: got %s, want the record's outcome", describe(o, err))
+			}
+			wantUntouched(t, b, d, taken)
+			third := b.later(t, 2*lapse)
+			o, err := third.deliver(third.keyed(p), d)
+			want(t, "third delivery", o, err, intent.Replayed)
+			p.want(t, 1, 1)
+		})
+	}
+}
+
+func TestZombieLedger(t *testing.T) {
+	b := newBench(t)
+	t.Run("a zombie wakes after another's transaction", func(t *testing.T) {
+		d := message(t, `{"cents":10}`)
+		b.open(t, d.Key, 100)
+		first, second := b.worker(t), b.worker(t)
+		first.plan = on("TransactWriteItems", func(*worker) intenttest.Fault {
+			return intenttest.Fault{Before: func() {
+				o, err := second.deliver(second.ledger(d.Key), d)
+				want(t, "second delivery", o, err, intent.Executed)
+			}}
+		})(first)
+		o, err := first.deliver(first.ledger(d.Key), d)
+		want(t, "zombie", o, err, intent.Replayed)
+		b.wantBalance(t, d.Key, 90)
+	})
+}
+
+func TestZombieBlind(t *testing.T) {
+	b := newBench(t)
+	t.Run("a zombie wakes after its claim was parked, its effect not begun", func(t *testing.T) {
+		p := new(provider)
+		d := message(t, `{"cents":10}`)
+		first, second := b.worker(t), b.later(t, lapse)
+		first.plan = on("PutItem", func(*worker) intenttest.Fault {
+			return intenttest.Fault{After: func() {
+				o, err := second.deliver(second.blind(p), d)
+				want(t, "second delivery", o, err, intent.InDoubt)
+				first.advance(lapse)
+			}}
+		})(first)
+		o, err := first.deliver(first.blind(p), d)
+		want(t, "zombie", o, err, intent.InDoubt)
+		p.want(t, 0, 0)
+	})
+	t.Run("a zombie wakes after its claim was parked, its effect begun", func(t *testing.T) {
+		p := new(provider)
+		d := message(t, `{"cents":10}`)
+		first, second := b.worker(t), b.later(t, lapse)
+		h := first.blind(p)
+		h.Effect = func(context.Context, charge, intent.Attempt) (any, error) {
+			o, err := second.deliver(second.blind(p), d)
+			want(t, "second delivery", o, err, intent.InDoubt)
+			return p.send(), nil
+		}
+		o, err := first.deliver(h, d)
+		want(t, "zombie, who knows best", o, err, intent.Executed)
+		o, err = second.deliver(second.blind(p), d)
+		want(t, "last delivery", o, err, intent.Replayed)
+		p.want(t, 1, 1)
+	})
+	t.Run("a zombie wakes after a false no, its effect begun", func(t *testing.T) {
+		p := new(provider)
+		d := message(t, `{"cents":10}`)
+		first, second := b.worker(t), b.later(t, lapse+time.Minute)
+		falseNo := second.blind(p)
+		falseNo.Probe = func(context.Context, charge, intent.Attempt) (intent.Verdict, any, error) {
+			return intent.No, nil, nil
+		}
+		var taken item
+		h := first.blind(p)
+		h.Effect = func(context.Context, charge, intent.Attempt) (any, error) {
+			o, err := second.deliver(falseNo, d)
+			want(t, "second delivery", o, err, intent.Executed)
+			taken = b.item(t, intentOf(d))
+			return p.send(), nil
+		}
+		o, err := first.deliver(h, d)
+		want(t, "zombie, whose completion is refused", o, err, intent.Replayed)
+		wantUntouched(t, b, d, taken)
+		p.want(t, 2, 2) // the promise holds as long as a no is final
+	})
+}
+
+// The worker's clock leaps past its lease at one of its readings, and at that
+// moment another delivery does what it can. Wherever that is: no effect starts
+// after its lease, and there is one effect.
+func TestLeapBetweenAnyTwoSteps(t *testing.T) {
+	b := newBench(t)
+	for _, class := range []string{"Keyed", "Blind"} {
+		for leap, leapt := 1, true; leapt; leap++ {
+			t.Run(fmt.Sprintf("%s/at reading %d", class, leap), func(t *testing.T) {
+				p := new(provider)
+				d := message(t, `{"cents":10}`)
+				first, second := b.worker(t), b.later(t, lapse)
+				deliver := func(w *worker, now func() time.Time, effect func(a intent.Attempt) string) (intent.Outcome, error) {
+					keyed, blind := w.keyed(p), w.blind(p)
+					keyed.Now, blind.Now = now, now
+					if class == "Keyed" {
+						keyed.Effect = func(_ context.Context, _ charge, a intent.Attempt) (any, error) { return effect(a), nil }
+						return w.deliver(keyed, d)
+					}
+					blind.Effect = func(_ context.Context, _ charge, a intent.Attempt) (any, error) { return effect(a), nil }
+					return w.deliver(blind, d)
+				}
+				act := func(a intent.Attempt) string {
+					if class == "Keyed" {
+						return p.charge(a.Downstream)
+					}
+					return p.send()
+				}
+				readings := 0
+				leapt = false
+				o, err := deliver(first, func() time.Time {
+					readings++
+					if readings == leap {
+						leapt = true
+						first.advance(lapse)
+						if o, err := deliver(second, second.now, act); err != nil {
+							t.Errorf("second delivery: got %s", describe(o, err))
+						}
+					}
+					return first.now()
+				}, func(a intent.Attempt) string {
+					if leapt {
+						t.Error("an effect starts though its lease is over")
+					}
+					return act(a)
+				})
+				t.Logf("first delivery: %s", describe(o, err))
+				if p.effects > 1 || class == "Keyed" && p.effects != 1 {
+					t.Errorf("got %d effects, want 1", p.effects)
+				}
+			})
+		}
+	}
+}
+
+func wantUntouched(t *testing.T, b *bench, d intent.Delivery, before item) {
+	t.Helper()
+	if after := b.item(t, intentOf(d)); len(before) == 0 || !reflect.DeepEqual(after, before) {
+		t.Errorf("record: got %v, want as before %v", after, before)
+	}
+}
