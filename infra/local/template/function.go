@@ -1,0 +1,137 @@
+package template
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Function is one Lambda function, with what Globals says of it.
+type Function struct {
+	LogicalID string
+	// Folder is the function's package under functions/: the first part of its logical id in lower case, as in the Makefile.
+	Folder string
+	// Architecture is arm64 or x86_64.
+	Architecture string
+	// Timeout ends an invocation, in whole seconds.
+	Timeout time.Duration
+	// MemoryMB is the memory in MB of 2^20 bytes, as Lambda counts.
+	MemoryMB int
+	// ReservedConcurrency is 0 where none is reserved.
+	ReservedConcurrency int
+	Environment         map[string]string
+	Events              []Event
+}
+
+// Event is a function's event source mapping to one of the template's queues.
+type Event struct {
+	Name string
+	// Queue is the queue's logical id.
+	Queue string
+	// BatchSize is the most messages an invocation gets.
+	BatchSize int
+	// Window is how long the mapping may gather a batch, in whole seconds.
+	Window time.Duration
+	// MaximumConcurrency is the most invocations at once; 0 sets no limit.
+	MaximumConcurrency int
+	// FunctionResponseTypes has ReportBatchItemFailures, or the answer's list of failures goes unread.
+	FunctionResponseTypes []string
+	Enabled               bool
+}
+
+// Lambda's own defaults and bounds, from its API reference (CreateFunction, CreateEventSourceMapping): seconds, MB and messages.
+const (
+	defaultTimeout, maxTimeout          = 3, 900
+	defaultMemory, minMemory, maxMemory = 128, 128, 10240
+	minConcurrency, maxConcurrency      = 2, 1000
+	defaultBatch, maxBatch, maxWindow   = 10, 10000, 300
+	// maxPlainBatch is the most a FIFO queue gives, or any queue without a batching window.
+	maxPlainBatch = 10
+)
+
+func function(p *properties, r *resource, queues map[string]string) Function {
+	f := Function{
+		LogicalID:           r.logicalID,
+		Timeout:             time.Duration(p.number("Timeout", defaultTimeout, 1, maxTimeout)) * time.Second,
+		MemoryMB:            p.number("MemorySize", defaultMemory, minMemory, maxMemory),
+		ReservedConcurrency: p.number("ReservedConcurrentExecutions", 0, 1, maxConcurrency),
+		Environment:         map[string]string{},
+	}
+	folder, named := strings.CutSuffix(r.logicalID, "Function")
+	if !named || folder == "" {
+		p.errs = append(p.errs, fault("Resources."+r.logicalID, r.line, "a function's logical id is its folder's name and Function"))
+	}
+	f.Folder = strings.ToLower(folder)
+	if r.build != "makefile" {
+		p.errs = append(p.errs, fault("Resources."+r.logicalID+".Metadata.BuildMethod", r.line, "is %q: only makefile is known", r.build))
+	}
+	p.only("CodeUri", ".")
+	p.only("Handler", "bootstrap")
+	p.only("Runtime", "provided.al2023")
+	architectures := p.texts("Architectures")
+	if len(architectures) != 1 || architectures[0] != "arm64" && architectures[0] != "x86_64" {
+		p.fail("Architectures", r.line, "is %q: it must be one of arm64 and x86_64", architectures)
+	} else {
+		f.Architecture = architectures[0]
+	}
+	if environment := p.within("Environment"); environment != nil {
+		if variables := environment.within("Variables"); variables != nil {
+			f.Environment = variables.named()
+		}
+	}
+	if events := p.within("Events"); events != nil {
+		for _, name := range slices.Sorted(maps.Keys(events.left)) {
+			if e := events.within(name); e != nil {
+				f.Events = append(f.Events, event(e, name, queues))
+			}
+		}
+	}
+	return f
+}
+
+// event reads one event. queues has the logical ids of the template's queues by ARN.
+func event(p *properties, name string, queues map[string]string) Event {
+	p.only("Type", "SQS")
+	e := Event{Name: name}
+	outer := p
+	if p = p.within("Properties"); p == nil {
+		outer.fail("Properties", outer.line, "is missing")
+		return e
+	}
+	arn := p.required("Queue")
+	if e.Queue = queues[arn]; e.Queue == "" && arn != "" {
+		p.fail("Queue", p.line, "%q is none of the template's queues", arn)
+	}
+	e.BatchSize = p.number("BatchSize", defaultBatch, 1, maxBatch)
+	e.Window = time.Duration(p.number("MaximumBatchingWindowInSeconds", 0, 0, maxWindow)) * time.Second
+	e.Enabled = p.flag("Enabled", true)
+	e.FunctionResponseTypes = p.texts("FunctionResponseTypes")
+	for _, kind := range e.FunctionResponseTypes {
+		if kind != "ReportBatchItemFailures" {
+			p.fail("FunctionResponseTypes", p.line, "is %q: only ReportBatchItemFailures is known", kind)
+		}
+	}
+	if scaling := p.within("ScalingConfig"); scaling != nil {
+		e.MaximumConcurrency = scaling.number("MaximumConcurrency", 0, minConcurrency, maxConcurrency)
+	}
+	return e
+}
+
+// mappings checks batches against the queues they come from, as Lambda does when a mapping is created.
+func mappings(functions []Function, fifo map[string]bool) []error {
+	var errs []error
+	for _, f := range functions {
+		for _, e := range f.Events {
+			path := fmt.Sprintf("Resources.%s.Properties.Events.%s", f.LogicalID, e.Name)
+			switch {
+			case fifo[e.Queue] && e.Window > 0:
+				errs = append(errs, fmt.Errorf("%s: MaximumBatchingWindowInSeconds is %s: a FIFO queue has none", path, e.Window))
+			case e.BatchSize > maxPlainBatch && e.Window == 0:
+				errs = append(errs, fmt.Errorf("%s: BatchSize is %d: above %d a batching window is needed", path, e.BatchSize, maxPlainBatch))
+			}
+		}
+	}
+	return errs
+}

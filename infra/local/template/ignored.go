@@ -1,0 +1,24 @@
+package template
+
+// What may stand at the top of a template. Transform, Metadata, Outputs and the descriptions say nothing about what runs here.
+var sections = []string{
+	"AWSTemplateFormatVersion", "Transform", "Description", "Metadata", "Parameters", "Rules", "Mappings", "Conditions", "Globals",
+	"Resources", "Outputs",
+}
+
+// The resource types that are read.
+const (
+	functionType = "AWS::Serverless::Function"
+	queueType    = "AWS::SQS::Queue"
+	tableType    = "AWS::DynamoDB::Table"
+)
+
+// ignored is the one list of what is left out on purpose: the properties, by type, that change nothing about what the local stack runs.
+// A type with no properties is left out whole.
+var ignored = map[string][]string{
+	functionType:          {"LoggingConfig", "Role"},
+	queueType:             {"RedriveAllowPolicy", "SqsManagedSseEnabled"},
+	tableType:             {"BillingMode", "DeletionProtectionEnabled", "PointInTimeRecoverySpecification", "SSESpecification"},
+	"AWS::IAM::Role":      nil,
+	"AWS::Logs::LogGroup": nil,
+}

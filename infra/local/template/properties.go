@@ -1,0 +1,199 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// properties reads the properties of one thing. It keeps the errors for err, and what was not asked for, which is an error too: so
+// nothing is dropped in silence.
+type properties struct {
+	evaluator *evaluator
+	path      string
+	line      int
+	left      map[string]*yaml.Node
+	errs      []error
+	children  []*properties
+}
+
+// take hands out a property's node, Fn::If followed; nil if there is none.
+func (p *properties) take(name string) *yaml.Node {
+	n := p.left[name]
+	if n == nil {
+		return nil
+	}
+	delete(p.left, name)
+	n, err := p.evaluator.choose(join(p.path, name), n)
+	if err != nil {
+		p.errs = append(p.errs, err)
+	}
+	return n
+}
+
+func (p *properties) fail(name string, line int, format string, args ...any) {
+	p.errs = append(p.errs, fault(join(p.path, name), line, format, args...))
+}
+
+// text returns a property that is one string, or the fallback where it is not there.
+func (p *properties) text(name, fallback string) string {
+	n := p.take(name)
+	if n == nil {
+		return fallback
+	}
+	text, err := p.evaluator.text(join(p.path, name), n)
+	if err != nil {
+		p.errs = append(p.errs, err)
+	}
+	return text
+}
+
+// required is text for a property that must be there.
+func (p *properties) required(name string) string {
+	if p.left[name] == nil {
+		p.fail(name, p.line, "is missing")
+		return ""
+	}
+	return p.text(name, "")
+}
+
+// only checks a property of which one value is known.
+func (p *properties) only(name, known string) {
+	if value := p.required(name); value != "" && value != known {
+		p.fail(name, p.line, "is %q: only %s is known", value, known)
+	}
+}
+
+// number returns a whole number between two bounds, or the fallback, whatever that is, where it is not there.
+func (p *properties) number(name string, fallback, least, most int) int {
+	n := p.take(name)
+	if n == nil {
+		return fallback
+	}
+	text, err := p.evaluator.text(join(p.path, name), n)
+	if err != nil {
+		p.errs = append(p.errs, err)
+		return fallback
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number < least || number > most {
+		p.fail(name, n.Line, "is %q: it must be a number from %d to %d", text, least, most)
+	}
+	return number
+}
+
+func (p *properties) flag(name string, fallback bool) bool {
+	n := p.left[name]
+	text := strings.ToLower(p.text(name, strconv.FormatBool(fallback)))
+	if text != "true" && text != "false" {
+		p.fail(name, n.Line, "is %q: it must be true or false", text)
+	}
+	return text == "true"
+}
+
+// named returns all properties that are left, each one string.
+func (p *properties) named() map[string]string {
+	values := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(p.left)) {
+		if n := p.take(name); n != nil {
+			text, err := p.evaluator.text(join(p.path, name), n)
+			if err != nil {
+				p.errs = append(p.errs, err)
+			}
+			values[name] = text
+		}
+	}
+	return values
+}
+
+func (p *properties) texts(name string) []string {
+	n := p.take(name)
+	if n == nil {
+		return nil
+	}
+	value, err := p.evaluator.value(join(p.path, name), n)
+	if err != nil {
+		p.errs = append(p.errs, err)
+		return nil
+	}
+	list, ok := value.([]any)
+	if !ok {
+		p.fail(name, n.Line, "is no list")
+	}
+	var values []string
+	for _, item := range list {
+		text, ok := item.(string)
+		if !ok {
+			p.fail(name, n.Line, "is no list of single values")
+		}
+		values = append(values, text)
+	}
+	return values
+}
+
+// within returns the properties of a nested mapping; nil if there is none.
+func (p *properties) within(name string) *properties {
+	n := p.take(name)
+	if n == nil {
+		return nil
+	}
+	return p.child(join(p.path, name), n)
+}
+
+// all returns the properties of each mapping in a list.
+func (p *properties) all(name string) []*properties {
+	n := p.take(name)
+	if n == nil {
+		return nil
+	}
+	if !isList(n) {
+		p.fail(name, n.Line, "is no list")
+		return nil
+	}
+	var children []*properties
+	for i, item := range n.Content {
+		path := fmt.Sprintf("%s[%d]", join(p.path, name), i)
+		item, err := p.evaluator.choose(path, item)
+		if err != nil {
+			p.errs = append(p.errs, err)
+		}
+		if item != nil {
+			children = append(children, p.child(path, item))
+		}
+	}
+	return children
+}
+
+func (p *properties) child(path string, n *yaml.Node) *properties {
+	nodes, err := split(path, n)
+	if err != nil {
+		p.errs = append(p.errs, err)
+	}
+	c := &properties{evaluator: p.evaluator, path: path, line: n.Line, left: nodes}
+	p.children = append(p.children, c)
+	return c
+}
+
+// ignore leaves properties out on purpose.
+func (p *properties) ignore(names ...string) {
+	for _, name := range names {
+		delete(p.left, name)
+	}
+}
+
+// err returns what was wrong, here and in what is nested.
+func (p *properties) err() error {
+	errs := p.errs
+	for _, name := range slices.Sorted(maps.Keys(p.left)) {
+		errs = append(errs, fault(join(p.path, name), p.left[name].Line, "is not known here, so it would be dropped"))
+	}
+	for _, c := range p.children {
+		errs = append(errs, c.err())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,101 @@
+package template
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Queue is one SQS queue. Durations are whole seconds.
+type Queue struct {
+	LogicalID string
+	// Name is empty where CloudFormation would make one up.
+	Name string
+	// VisibilityTimeout is how long a received message stays hidden.
+	VisibilityTimeout time.Duration
+	// Delay is how long a new message stays hidden.
+	Delay time.Duration
+	// Retention is how long a message is kept, from its first enqueue on.
+	Retention time.Duration
+	FIFO      bool
+	// ContentBasedDeduplication makes the body's SHA-256 the deduplication id of a message that has none.
+	ContentBasedDeduplication bool
+	// Redrive is nil where messages are received until their retention ends.
+	Redrive *Redrive
+}
+
+// Redrive says where a message goes on receive MaxReceiveCount + 1, instead of being received.
+type Redrive struct {
+	// Target is the dead-letter queue's logical id.
+	Target          string
+	MaxReceiveCount int
+}
+
+// SQS's own bounds and defaults, in seconds, from its API reference (CreateQueue).
+const (
+	defaultVisibility, maxVisibility            = 30, 43200
+	maxDelay                                    = 900
+	defaultRetention, minRetention, maxRetained = 345600, 60, 1209600
+	maxReceives                                 = 1000
+)
+
+func queue(p *properties, r *resource, arns map[string]string) Queue {
+	q := Queue{
+		LogicalID:                 r.logicalID,
+		Name:                      r.name,
+		VisibilityTimeout:         time.Duration(p.number("VisibilityTimeout", defaultVisibility, 0, maxVisibility)) * time.Second,
+		Delay:                     time.Duration(p.number("DelaySeconds", 0, 0, maxDelay)) * time.Second,
+		Retention:                 time.Duration(p.number("MessageRetentionPeriod", defaultRetention, minRetention, maxRetained)) * time.Second,
+		FIFO:                      p.flag("FifoQueue", false),
+		ContentBasedDeduplication: p.flag("ContentBasedDeduplication", false),
+	}
+	if q.Name != "" && q.FIFO != strings.HasSuffix(q.Name, ".fifo") {
+		p.fail("QueueName", r.line, "is %q while FifoQueue is %t: a FIFO queue's name, and no other, ends in .fifo", q.Name, q.FIFO)
+	}
+	if q.ContentBasedDeduplication && !q.FIFO {
+		p.fail("ContentBasedDeduplication", r.line, "is for FIFO queues only")
+	}
+	if policy := p.within("RedrivePolicy"); policy != nil {
+		arn := policy.required("deadLetterTargetArn")
+		target := arns[arn]
+		if target == "" && arn != "" {
+			policy.fail("deadLetterTargetArn", policy.line, "%q is none of the template's queues", arn)
+		}
+		if policy.left["maxReceiveCount"] == nil {
+			policy.fail("maxReceiveCount", policy.line, "is missing")
+		}
+		q.Redrive = &Redrive{Target: target, MaxReceiveCount: policy.number("maxReceiveCount", 0, 1, maxReceives)}
+	}
+	return q
+}
+
+// queueARNs returns the logical id of each queue by the ARN it has here: a function's event names its queue by that.
+func (e *evaluator) queueARNs(resources []*resource) (map[string]string, error) {
+	arns := map[string]string{}
+	for _, r := range resources {
+		if r.kind != queueType {
+			continue
+		}
+		arn, err := e.reference(r.path(), r.line, r.logicalID, "Arn")
+		if err != nil {
+			return nil, err
+		}
+		if other, taken := arns[arn]; taken {
+			return nil, fault(r.path(), r.line, "Options.Resolve gives %s the Arn of %s: %s", r.logicalID, other, arn)
+		}
+		arns[arn] = r.logicalID
+	}
+	return arns, nil
+}
+
+// redrives checks that queues and their dead-letter queues are of one kind, as SQS demands.
+func redrives(queues []Queue, fifo map[string]bool) []error {
+	var errs []error
+	for _, q := range queues {
+		if q.Redrive != nil && q.Redrive.Target != "" && fifo[q.Redrive.Target] != q.FIFO {
+			errs = append(errs, fmt.Errorf("Resources.%s.Properties.RedrivePolicy: FifoQueue is %t, but %t for %s", q.LogicalID, q.FIFO,
+				fifo[q.Redrive.Target], q.Redrive.Target))
+		}
+	}
+	return errs
+}

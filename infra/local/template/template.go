@@ -1,0 +1,138 @@
+// Package template reads template.yaml, the one place where the stack's resources are declared, into the few types that the local
+// stack, the doctor and the tests need.
+//
+// It promises to drop nothing in silence: a section, a resource type, a property or an intrinsic function that it does not know is an
+// error that names its path and line, unless it stands in the one list of what is left out (see ignored). Parameters keep to their
+// constraints and the template's rules hold, as CloudFormation would have it.
+//
+// It is no general SAM translator. Of resources it reads SAM functions with SQS events, SQS queues and DynamoDB tables; of intrinsics
+// Ref, Fn::GetAtt, Fn::Sub, Fn::FindInMap, Fn::If, and in conditions and rules Fn::Equals, Fn::Not, Fn::And, Fn::Or, Fn::Contains and
+// Condition, each in its long and its short form.
+package template
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Template is what template.yaml declares, with every intrinsic resolved. Resources are in the order of the file; one whose Condition
+// does not hold is left out.
+type Template struct {
+	// Parameters are the values in force, given or default.
+	Parameters map[string]string
+	Functions  []Function
+	Queues     []Queue
+	Tables     []Table
+}
+
+// Options says for which account and with which parameters a template is read.
+type Options struct {
+	// Parameters replace the template's defaults. A name that the template does not declare is an error.
+	Parameters map[string]string
+	// StackName, Region and AccountID are the pseudo parameters AWS::StackName, AWS::Region and AWS::AccountId. One that is empty may
+	// not be referred to. AWS::Partition is always aws.
+	StackName, Region, AccountID string
+	// Resolve says what a reference to a resource stands for. Required, and used for each queue's Arn, which must differ.
+	Resolve func(Reference) (string, error)
+}
+
+// Reference is a Ref or an Fn::GetAtt that names a resource of the template.
+type Reference struct {
+	LogicalID string
+	// Type is the resource's, such as AWS::SQS::Queue.
+	Type string
+	// Name is the resource's QueueName or TableName; empty where CloudFormation would make one up.
+	Name string
+	// Attribute is what Fn::GetAtt asks for, such as Arn; empty for Ref.
+	Attribute string
+}
+
+// Parse reads a template. Its error joins all that is wrong with the resources, each with its path and line.
+func Parse(r io.Reader, options Options) (Template, error) {
+	if options.Resolve == nil {
+		return Template{}, errors.New("Options.Resolve is nil: references to resources need it")
+	}
+	root, err := read(r)
+	if err != nil {
+		return Template{}, err
+	}
+	s, err := split("", root, sections...)
+	if err != nil {
+		return Template{}, err
+	}
+	e := &evaluator{options: options, mappings: s["Mappings"]}
+	if e.parameters, err = parameters(s["Parameters"], options.Parameters); err != nil {
+		return Template{}, err
+	}
+	if err := e.rules(s["Rules"]); err != nil {
+		return Template{}, err
+	}
+	if err := e.decide(s["Conditions"]); err != nil {
+		return Template{}, err
+	}
+	global, err := globals(s["Globals"])
+	if err != nil {
+		return Template{}, err
+	}
+	resources, err := e.declare(s["Resources"], global)
+	if err != nil {
+		return Template{}, err
+	}
+	return e.template(resources)
+}
+
+// template turns the resources into our own types: queues first, since functions and redrive policies name them.
+func (e *evaluator) template(resources []*resource) (Template, error) {
+	t := Template{Parameters: e.parameters}
+	arns, err := e.queueARNs(resources)
+	if err != nil {
+		return Template{}, err
+	}
+	var errs []error
+	for _, r := range resources {
+		p := &properties{evaluator: e, path: r.path(), line: r.line, left: r.properties}
+		switch r.kind {
+		case queueType:
+			t.Queues = append(t.Queues, queue(p, r, arns))
+		case tableType:
+			t.Tables = append(t.Tables, table(p, r))
+		case functionType:
+			t.Functions = append(t.Functions, function(p, r, arns))
+		default:
+			continue
+		}
+		p.ignore(ignored[r.kind]...)
+		p.ignore(nameProperty[r.kind])
+		errs = append(errs, p.err())
+	}
+	fifo := map[string]bool{}
+	for _, q := range t.Queues {
+		fifo[q.LogicalID] = q.FIFO
+	}
+	errs = append(errs, redrives(t.Queues, fifo)...)
+	errs = append(errs, mappings(t.Functions, fifo)...)
+	if err := errors.Join(errs...); err != nil {
+		return Template{}, err
+	}
+	return t, nil
+}
+
+// read reads the one YAML document of r and refuses what YAML allows but CloudFormation, SAM and this package would read differently.
+func read(r io.Reader) (*yaml.Node, error) {
+	decoder := yaml.NewDecoder(r)
+	var document, second yaml.Node
+	if err := decoder.Decode(&document); err != nil {
+		return nil, fmt.Errorf("read template: %w", err)
+	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, errors.New("read template: more than one YAML document")
+	}
+	root := document.Content[0]
+	if err := sound(root); err != nil {
+		return nil, fmt.Errorf("read template: %w", err)
+	}
+	return root, nil
+}
