@@ -1,0 +1,62 @@
+// Command local runs on this machine what template.yaml declares.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/singleeffect/once/infra/local/demo"
+	"github.com/singleeffect/once/infra/local/stack"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var commands struct {
+		Demo demoCommand `cmd:"" help:"Run the functions and their naive twins while workers are killed, and count the effects."`
+	}
+	parsed := kong.Parse(&commands, kong.Name("local"), kong.Description("Once on this machine."), kong.UsageOnError(),
+		kong.BindTo(ctx, (*context.Context)(nil)))
+	parsed.FatalIfErrorf(parsed.Run())
+}
+
+type demoCommand struct {
+	Intents int    `default:"100" help:"Intents of each operation."`
+	Seed    uint64 `default:"1" help:"Makes the run's choices."`
+	Log     string `help:"File for the functions' own output."`
+}
+
+// Run prints the table to standard error and the JSON line to standard output.
+func (c *demoCommand) Run(ctx context.Context) error {
+	root, err := stack.Root()
+	if err != nil {
+		return err
+	}
+	log := io.Discard
+	if c.Log != "" {
+		file, err := os.Create(c.Log)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		log = file
+	}
+	report, err := demo.Run(ctx, demo.Config{Root: root, Intents: c.Intents, Seed: c.Seed, Progress: os.Stderr, Log: log})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr)
+	if err := report.Table(os.Stderr); err != nil {
+		return err
+	}
+	if err := report.JSON(os.Stdout); err != nil {
+		return err
+	}
+	return report.Err()
+}
