@@ -75,7 +75,7 @@ func TestCrashKeyed(t *testing.T) {
 	b := newBench(t)
 	for _, c := range []crash{
 		{"before the claim", on("PutItem", crashBefore), nil, intent.Executed, intent.Replayed, 1},
-		{"after the claim, before the effect", on("PutItem", crashAfter), nil, intent.InProgress, intent.Executed, 1},
+		{"after the claim, before the effect (C11)", on("PutItem", crashAfter), nil, intent.InProgress, intent.Executed, 1},
 		{"during the effect, before the provider acts", nil, crashUnacted, intent.InProgress, intent.Executed, 1},
 		{"during the effect, after the provider acted", nil, crashActed, intent.InProgress, intent.Executed, 2},
 		{"after the effect, before completion", on("UpdateItem", crashBefore), nil, intent.InProgress, intent.Executed, 2},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"time"
 
@@ -71,6 +72,8 @@ func transient(err error) bool {
 		return true // of a token that is good for one call: the next has its own
 	case errors.As(err, &cancelled):
 		return passing(cancelled.CancellationReasons)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return true // the answer broke off: a lost reply that the SDK does not retry
 	}
 	return retryables.IsErrorRetryable(err) == aws.TrueTernary || throttles.IsErrorThrottle(err) == aws.TrueTernary
 }

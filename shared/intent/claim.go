@@ -2,6 +2,7 @@ package intent
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -87,9 +88,12 @@ func (r runner[P]) acquire(ctx, storeCtx context.Context, t task[P]) (claim, Out
 			standing, err = r.Store.Replace(claimCtx, shown, c.record)
 		}
 		if err != nil {
-			// The write may have landed all the same. Its effect has not begun: give
-			// it back, so that nobody waits for it or takes it for a doubt.
-			r.giveBack(storeCtx, c)
+			// The write may have landed all the same, unless a record stands that we
+			// cannot read. Its effect has not begun: give it back, so that nobody
+			// waits for it or takes it for a doubt.
+			if unreadable := (*FormatError)(nil); !errors.As(err, &unreadable) {
+				r.giveBack(storeCtx, c)
+			}
 			return claim{}, Outcome{}, err
 		}
 		switch {

@@ -1,0 +1,81 @@
+package dynamo_test
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// A record of another release, as old code meets it during a canary, is neither
+// compared nor changed, and nothing is run.
+func TestUnknownFormat(t *testing.T) {
+	b := newBench(t)
+	for name, change := range map[string]item{
+		"format of a later release":        {"v": n(2)},
+		"state of a later release":         {"state": s("archived")},
+		"no format":                        {"v": nil},
+		"no state":                         {"state": nil},
+		"another fingerprint is not asked": {"v": n(2), "fingerprint": s("sha512:1234")},
+	} {
+		for _, state := range []intent.State{intent.StateClaimed, intent.StateReleased, intent.StateInDoubt} {
+			for class, h := range classes {
+				t.Run(name+"/"+string(state)+"/"+class, func(t *testing.T) {
+					p := new(provider)
+					d := message(t, `{"cents":10}`)
+					b.open(t, d.Key, 100)
+					b.standing(t, d, state)
+					it := b.item(t, intentOf(d))
+					for attribute, value := range change {
+						if it[attribute] = value; value == nil {
+							delete(it, attribute)
+						}
+					}
+					b.put(t, b.records, it)
+					w := b.later(t, lapse)
+					o, err := w.deliver(h(w, p, d.Key), d)
+					wantFormatError(t, o, err)
+					wantUntouched(t, b, d, it)
+					p.want(t, 0, 0)
+					b.wantBalance(t, d.Key, 100)
+					if got := w.writes(); got != 1 {
+						t.Errorf("requests that write: got %d, want 1", got)
+					}
+					o, err = intent.Lookup(t.Context(), w.store, intent.Key{Scope: "test", Operation: "charge", ID: d.Key})
+					wantFormatError(t, o, err)
+				})
+			}
+		}
+	}
+}
+
+func wantFormatError(t *testing.T, o intent.Outcome, err error) {
+	t.Helper()
+	var format *intent.FormatError
+	if !errors.As(err, &format) || !reflect.DeepEqual(o, intent.Outcome{}) {
+		t.Errorf("got %s, want a FormatError", describe(o, err))
+	}
+}
+
+// What is damaged is an error that names the attribute, and is left as it is.
+func TestDamagedRecord(t *testing.T) {
+	b := newBench(t)
+	damage := item{"attempt": s("one"), "lease_until": s("soon"), "fingerprint": s("abc"), "owner": n(1), "result": n(1)}
+	for attribute, value := range damage {
+		t.Run(attribute, func(t *testing.T) {
+			p := new(provider)
+			d := message(t, `{"cents":10}`)
+			b.standing(t, d, intent.StateClaimed)
+			it := b.item(t, intentOf(d))
+			it[attribute] = value
+			b.put(t, b.records, it)
+			w := b.later(t, lapse)
+			if o, err := w.deliver(w.keyed(p), d); err == nil {
+				t.Errorf("delivery: got %s, want an error", describe(o, err))
+			}
+			wantUntouched(t, b, d, it)
+			p.want(t, 0, 0)
+		})
+	}
+}

@@ -1,0 +1,350 @@
+package dynamo_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/dynamo"
+	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
+)
+
+// cancelled is a transaction that ended with these reasons, one for each action.
+func cancelled(codes ...string) *intenttest.Reply {
+	var reasons []string
+	for _, code := range codes {
+		reasons = append(reasons, fmt.Sprintf(`{"Code":%q,"Message":"because"}`, code))
+	}
+	return &intenttest.Reply{Status: 400, Body: `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",` +
+		`"Message":"Transaction cancelled","CancellationReasons":[` + strings.Join(reasons, ",") + `]}`}
+}
+
+// refused is a whole transaction or write that was refused.
+func refused(exception string) *intenttest.Reply {
+	return &intenttest.Reply{Status: 400, Body: `{"__type":"com.amazonaws.dynamodb.v20120810#` + exception + `","message":"because"}`}
+}
+
+// withoutToken is a transaction without its token: its input.
+func withoutToken(t *testing.T, body []byte) (input any, token string) {
+	t.Helper()
+	var fields map[string]any
+	if err := json.Unmarshal(body, &fields); err != nil {
+		t.Error(err)
+	}
+	token, _ = fields["ClientRequestToken"].(string)
+	delete(fields, "ClientRequestToken")
+	return fields, token
+}
+
+// C25: only a failed condition at the record's own index is a duplicate. What
+// says nothing of the conditions is tried again with the same input; C18: under
+// the same token only byte for byte.
+func TestC25_C18_CancellationReasons(t *testing.T) {
+	b := newBench(t)
+	for _, c := range []struct {
+		name  string
+		reply *intenttest.Reply
+		times int
+	}{
+		{"conflict at the account", cancelled("None", "TransactionConflict"), 4},
+		{"conflict at the record", cancelled("TransactionConflict", "None"), 4},
+		{"conflict beside a failed condition", cancelled("TransactionConflict", "ConditionalCheckFailed"), 4},
+		{"throttled", cancelled("None", "ThrottlingError"), 4},
+		{"capacity", cancelled("ProvisionedThroughputExceeded", "None"), 4},
+		{"still in progress", cancelled("None", "TransactionInProgress"), 4},
+		{"in progress under its token", refused("TransactionInProgressException"), 2},
+		{"token meets other parameters", refused("IdempotentParameterMismatchException"), 2},
+		{"conflict as a whole", refused("TransactionConflictException"), 4},
+		{"throttled as a whole", refused("ThrottlingException"), 2},
+		{"server at fault", &intenttest.Reply{Status: 500, Body: `{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError","message":"sorry"}`}, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := message(t, `{"cents":10}`)
+			b.open(t, d.Key, 100)
+			w := b.worker(t)
+			var bodies [][]byte
+			w.plan = func(call intenttest.Call) intenttest.Fault {
+				bodies = append(bodies, call.Body)
+				if call.Number <= c.times {
+					return intenttest.Fault{Reply: c.reply}
+				}
+				return intenttest.Fault{}
+			}
+			o, err := w.deliver(w.ledger(d.Key), d)
+			want(t, "delivery", o, err, intent.Executed)
+			b.wantBalance(t, d.Key, 90)
+			wantSameInput(t, bodies, c.times+1)
+		})
+	}
+}
+
+// C18: the same for re-sends after lost replies, by the SDK and by the store.
+func TestC18_ResendsAfterLostReplies(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	b.open(t, d.Key, 100)
+	w := b.worker(t)
+	var bodies [][]byte
+	w.plan = func(call intenttest.Call) intenttest.Fault {
+		bodies = append(bodies, call.Body)
+		// Three are lost to the SDK, which repeats them under their token. The fourth
+		// is the store's, under another, and finds the record.
+		return intenttest.Fault{LoseReply: call.Number <= 3}
+	}
+	o, err := w.deliver(w.ledger(d.Key), d)
+	want(t, "delivery", o, err, intent.Executed)
+	b.wantBalance(t, d.Key, 90)
+	wantSameInput(t, bodies, 4)
+}
+
+func wantSameInput(t *testing.T, bodies [][]byte, requests int) {
+	t.Helper()
+	if len(bodies) != requests {
+		t.Errorf("transactions: got %d, want %d", len(bodies), requests)
+	}
+	byToken := map[string][]byte{}
+	first, _ := withoutToken(t, bodies[0])
+	for _, body := range bodies {
+		input, token := withoutToken(t, body)
+		if length := len(token); length < 1 || length > 36 {
+			t.Errorf("token %q has %d characters, want 1 to 36", token, length)
+		}
+		if earlier, ok := byToken[token]; ok && !bytes.Equal(earlier, body) {
+			t.Errorf("inputs under one token differ:\n%s\n%s", earlier, body)
+		}
+		byToken[token] = body
+		if got, want := fmt.Sprint(input), fmt.Sprint(first); got != want {
+			t.Errorf("re-sent with another input:\n%s\n%s", got, want)
+		}
+	}
+}
+
+// C25: what will not pass is listed, neither retried nor taken for a refusal or
+// a duplicate.
+func TestC25_ReasonsThatStay(t *testing.T) {
+	b := newBench(t)
+	for name, reply := range map[string]*intenttest.Reply{
+		"invalid update":            cancelled("None", "ValidationError"),
+		"item collection too large": cancelled("None", "ItemCollectionSizeLimitExceeded"),
+		"invalid as a whole":        refused("ValidationException"),
+		"cancelled without reasons": refused("TransactionCanceledException"),
+		"reasons of another number": cancelled("None"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := message(t, `{"cents":10}`)
+			b.open(t, d.Key, 100)
+			w := b.worker(t)
+			w.plan = func(call intenttest.Call) intenttest.Fault {
+				if call.Operation == "TransactWriteItems" {
+					return intenttest.Fault{Reply: reply}
+				}
+				return intenttest.Fault{}
+			}
+			o, err := w.deliver(w.ledger(d.Key), d)
+			if err == nil {
+				t.Errorf("delivery: got %s, want an error", describe(o, err))
+			}
+			if got := w.writes(); got != 1 {
+				t.Errorf("requests that write: got %d, want 1", got)
+			}
+			next := b.worker(t)
+			o, err = next.deliver(next.ledger(d.Key), d)
+			want(t, "next delivery", o, err, intent.Executed)
+			b.wantBalance(t, d.Key, 90)
+		})
+	}
+}
+
+// C42: balance 5. B is cancelled, for it needs 10; a deposit; A, of the same
+// intent, commits; now B would say refused.
+func TestC42_RefusalIsSaidOnlyOnceItsPutHasWon(t *testing.T) {
+	b := newBench(t)
+	race := func(t *testing.T, replyLost bool) {
+		d := message(t, `{"cents":10}`)
+		b.open(t, d.Key, 5)
+		refusing, committing := b.worker(t), b.worker(t)
+		refusing.plan = on("PutItem", func(*worker) intenttest.Fault {
+			return intenttest.Fault{LoseReply: replyLost, Before: func() {
+				b.open(t, d.Key, 105)
+				o, err := committing.deliver(committing.ledger(d.Key), d)
+				want(t, "A", o, err, intent.Executed)
+			}}
+		})(refusing)
+		o, err := refusing.deliver(refusing.ledger(d.Key), d)
+		want(t, "B", o, err, intent.Replayed)
+		o, err = refusing.deliver(refusing.ledger(d.Key), d)
+		want(t, "last delivery", o, err, intent.Replayed)
+		b.wantBalance(t, d.Key, 95)
+	}
+	t.Run("A commits first", func(t *testing.T) { race(t, false) })
+	t.Run("A commits first, the refusal's reply is lost", func(t *testing.T) { race(t, true) })
+	t.Run("the refusal wins", func(t *testing.T) {
+		d := message(t, `{"cents":10}`)
+		b.open(t, d.Key, 5)
+		refusing, committing := b.worker(t), b.worker(t)
+		refusing.plan = on("PutItem", loseReply)(refusing)
+		committing.plan = on("TransactWriteItems", func(*worker) intenttest.Fault {
+			return intenttest.Fault{Before: func() {
+				o, err := refusing.deliver(refusing.ledger(d.Key), d)
+				want(t, "B", o, err, intent.Refused)
+				b.open(t, d.Key, 105)
+			}}
+		})(committing)
+		o, err := committing.deliver(committing.ledger(d.Key), d)
+		want(t, "A", o, err, intent.Refused)
+		if string(o.Result.JSON) != `"insufficient funds"` {
+			t.Errorf("result: got %s, want the refusal's", o.Result.JSON)
+		}
+		b.wantBalance(t, d.Key, 105)
+	})
+}
+
+// A record in a state that a Ledger never writes was written by another class.
+func TestLedgerMeetsAnotherClass(t *testing.T) {
+	b := newBench(t)
+	for _, state := range []intent.State{intent.StateClaimed, intent.StateReleased, intent.StateInDoubt} {
+		t.Run(string(state), func(t *testing.T) {
+			d := message(t, `{"cents":10}`)
+			b.open(t, d.Key, 100)
+			b.standing(t, d, state)
+			before := b.item(t, intentOf(d))
+			w := b.later(t, lapse)
+			if o, err := w.deliver(w.ledger(d.Key), d); !errors.Is(err, intent.ErrOtherClass) {
+				t.Errorf("delivery: got %s, want ErrOtherClass", describe(o, err))
+			}
+			wantUntouched(t, b, d, before)
+			b.wantBalance(t, d.Key, 100)
+		})
+	}
+}
+
+// standing leads the intent to the state.
+func (b *bench) standing(t *testing.T, d intent.Delivery, state intent.State) {
+	t.Helper()
+	store, now := dynamo.New(b.db, b.records), time.UnixMilli(time.Now().UnixMilli())
+	r := intent.Record{
+		Intent: intentOf(d), State: intent.StateClaimed, Owner: intent.NewOwner(), Attempt: 1,
+		LeaseUntil: now.Add(budget), ClaimedAt: now, Fingerprint: d.Fingerprint, MessageID: d.MessageID,
+	}
+	if _, err := store.Claim(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if r.State = state; state != intent.StateClaimed {
+		r.Reason = "because"
+		if _, err := store.Amend(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// With nothing beside the record the intent is one plain conditional put.
+func TestLedgerWithoutWrites(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	w := b.worker(t)
+	h := w.ledger("")
+	h.Effect = func(context.Context, charge, intent.Attempt) (dynamo.Writes, error) {
+		return dynamo.Writes{Result: "seen"}, nil
+	}
+	o, err := w.deliver(h, d)
+	want(t, "delivery", o, err, intent.Executed)
+	o, err = w.deliver(h, d)
+	want(t, "redelivery", o, err, intent.Replayed)
+	if counts := w.faults.Counts(); counts["PutItem"] != 2 || counts["TransactWriteItems"] != 0 {
+		t.Errorf("requests: got %v, want two puts", counts)
+	}
+}
+
+// A transaction takes 100 actions: the record, a sibling and 98 of the effect's.
+func TestLedgerWrites(t *testing.T) {
+	b := newBench(t)
+	for writes, ok := range map[int]bool{dynamo.MaxWrites: true, dynamo.MaxWrites + 1: false} {
+		t.Run(fmt.Sprint(writes), func(t *testing.T) {
+			d := message(t, `{"cents":10}`)
+			w := b.worker(t)
+			h := w.ledger("")
+			h.Effect = func(context.Context, charge, intent.Attempt) (dynamo.Writes, error) {
+				out := dynamo.Writes{Result: text(1000)} // with a sibling
+				for i := range writes {
+					out.Items = append(out.Items, types.TransactWriteItem{Put: &types.Put{
+						TableName: &w.accounts, Item: item{"account_id": s(fmt.Sprintf("%s-%d", d.Key, i)), "balance": n(1)},
+					}})
+				}
+				return out, nil
+			}
+			o, err := w.deliver(h, d)
+			if !ok {
+				if err == nil || w.writes() != 0 {
+					t.Errorf("delivery: got %s and %d requests, want an error and none", describe(o, err), w.writes())
+				}
+				return
+			}
+			want(t, "delivery", o, err, intent.Executed)
+			b.wantBalance(t, fmt.Sprintf("%s-%d", d.Key, writes-1), 1)
+			o, err = w.deliver(h, d)
+			want(t, "redelivery", o, err, intent.Replayed)
+			wantResult(t, "redelivery", o.Result, text(1000), false)
+		})
+	}
+}
+
+// Without a meaning of its own a failed condition leaves the intent unclaimed.
+func TestLedgerConditionWithoutMeaning(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	b.open(t, d.Key, 5)
+	w := b.worker(t)
+	h := w.ledger(d.Key)
+	plan := h.Effect
+	h.Effect = func(ctx context.Context, c charge, a intent.Attempt) (dynamo.Writes, error) {
+		writes, err := plan(ctx, c, a)
+		writes.Failed = nil
+		return writes, err
+	}
+	if o, err := w.deliver(h, d); err == nil || !strings.Contains(err.Error(), "ConditionalCheckFailed") {
+		t.Errorf("delivery: got %s, want an error that names the code", describe(o, err))
+	}
+	if it := b.item(t, intentOf(d)); len(it) != 0 {
+		t.Errorf("record: got %v, want none", it)
+	}
+	b.open(t, d.Key, 15)
+	o, err := w.deliver(h, d)
+	want(t, "next delivery", o, err, intent.Executed)
+	b.wantBalance(t, d.Key, 5)
+}
+
+func TestLedgerValidate(t *testing.T) {
+	valid := dynamo.Ledger[charge]{
+		Config: intent.Config{Scope: "test", Operation: "adjust", Store: dynamo.New(nil, "records")},
+		Effect: func(context.Context, charge, intent.Attempt) (dynamo.Writes, error) { return dynamo.Writes{}, nil },
+	}
+	for name, c := range map[string]struct {
+		spoil func(*dynamo.Ledger[charge])
+		field string
+	}{
+		"OK":            {func(*dynamo.Ledger[charge]) {}, ""},
+		"no effect":     {func(l *dynamo.Ledger[charge]) { l.Effect = nil }, "Effect"},
+		"no store":      {func(l *dynamo.Ledger[charge]) { l.Store = nil }, "Store"},
+		"another store": {func(l *dynamo.Ledger[charge]) { l.Store = struct{ intent.Store }{} }, "Store"},
+		"no scope":      {func(l *dynamo.Ledger[charge]) { l.Scope = "" }, "Scope or Operation"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := valid
+			c.spoil(&l)
+			err := l.Validate()
+			var config *intent.ConfigError
+			if c.field == "" && err != nil || c.field != "" && (!errors.As(err, &config) || config.Field != c.field) {
+				t.Errorf("got %v, want an error of the field %q", err, c.field)
+			}
+		})
+	}
+}
