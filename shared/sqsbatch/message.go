@@ -20,16 +20,15 @@ const (
 // read takes from a message what identifies its intent, before anything runs.
 func (b *Batch) read(m events.SQSMessage) (intent.Delivery, error) {
 	d := intent.Delivery{Payload: []byte(m.Body), MessageID: m.MessageId}
-	selected := d.Payload
-	// The whole body, whatever part of it counts: what cannot be told apart from
-	// another body is not run.
-	whole, err := intent.FingerprintOf(d.Payload)
-	if err != nil {
+	var err error
+	// The whole body is read, whatever part of it counts: one that decoders
+	// understand differently is not run.
+	if d.Fingerprint, err = intent.FingerprintOf(d.Payload); err != nil {
 		return d, err
 	}
-	d.Fingerprint = whole
 	if b.Select != nil {
-		if selected, err = b.Select(d.Payload); err != nil {
+		selected, err := b.Select(d.Payload)
+		if err != nil {
 			return d, fmt.Errorf("select what the fingerprint covers: %w", err)
 		}
 		if d.Fingerprint, err = intent.FingerprintOf(selected); err != nil {
