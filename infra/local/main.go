@@ -19,7 +19,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var commands struct {
-		Demo demoCommand `cmd:"" help:"Run the functions and their naive twins while workers are killed, and count the effects."`
+		Up     upCommand     `cmd:"" help:"Start the tables, the queues and a stand-in for Stripe, and say how to invoke the functions on them."`
+		Invoke invokeCommand `cmd:"" help:"Invoke one function with one event: by SAM where SAM and Docker are there, else by the runtime emulator."`
+		Demo   demoCommand   `cmd:"" help:"Run the functions and their naive twins while workers are killed, and count the effects."`
 	}
 	parsed := kong.Parse(&commands, kong.Name("local"), kong.Description("Once on this machine."), kong.UsageOnError(),
 		kong.BindTo(ctx, (*context.Context)(nil)))

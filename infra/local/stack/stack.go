@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/singleeffect/once/infra/local/lambda"
 	"github.com/singleeffect/once/infra/local/mapping"
 	"github.com/singleeffect/once/infra/local/queue"
 	"github.com/singleeffect/once/infra/local/template"
@@ -40,6 +36,10 @@ type Options struct {
 	// function that has them.
 	Environment map[string]string
 
+	// Listen is the host that the queues listen on. Defaults to 127.0.0.1; a
+	// function in a container reaches them on 0.0.0.0 only.
+	Listen string
+
 	// Prepare, if not nil, may change the environment of one worker before it
 	// starts; what it returns is called after the worker has ended.
 	Prepare func(w *Worker, environment map[string]string) (release func(), err error)
@@ -64,17 +64,6 @@ type Stack struct {
 	closers []func() // in the order in which things began
 }
 
-// Worker is one instance of a function.
-type Worker struct {
-	Function template.Function
-	Number   int // from 0, within the function
-	instance *lambda.Worker
-}
-
-// Kill ends the worker's process with SIGKILL, in the middle of whatever it
-// does.
-func (w *Worker) Kill() error { return w.instance.Kill() }
-
 // Open starts the engine, its tables and the queues, but no function.
 func Open(ctx context.Context, o Options) (s *Stack, err error) {
 	if o.Log == nil {
@@ -93,11 +82,11 @@ func Open(ctx context.Context, o Options) (s *Stack, err error) {
 	s.closers = append(s.closers, stop)
 	s.DB = newClient(s.DynamoDB)
 
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, address, err := Listen(o.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen for the queues: %w", err)
 	}
-	s.SQS = "http://" + listener.Addr().String()
+	s.SQS = address
 	s.Queues = queue.New(queue.Config{BaseURL: s.SQS})
 	server := &http.Server{Handler: s.Queues.Handler()}
 	go func() { _ = server.Serve(listener) }()
@@ -113,118 +102,17 @@ func Open(ctx context.Context, o Options) (s *Stack, err error) {
 	return s, createQueues(s.Queues, s.Template.Queues)
 }
 
-// Run builds the functions and starts the workers and the event source
-// mappings that feed them.
-func (s *Stack) Run(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "once-stack-")
+// Listen listens on a free port of the host, 127.0.0.1 if it is empty, and
+// gives its address for this machine, as a URL.
+func Listen(host string) (net.Listener, string, error) {
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	s.closers = append(s.closers, func() { _ = os.RemoveAll(dir) })
-	emulator, err := lambda.BuildEmulator(ctx, dir)
-	if err != nil {
-		return err
-	}
-	for _, f := range s.Template.Functions {
-		bootstrap, err := lambda.Build(ctx, s.packageOf(f), filepath.Join(dir, f.LogicalID))
-		if err != nil {
-			return err
-		}
-		for _, e := range f.Events {
-			if e.Enabled {
-				if err := s.feed(ctx, f, e, emulator, bootstrap); err != nil {
-					return fmt.Errorf("event %s of %s: %w", e.Name, f.LogicalID, err)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (s *Stack) packageOf(f template.Function) string {
-	folder := s.options.Functions
-	if folder == "" {
-		folder = "functions"
-	}
-	return filepath.Join(s.options.Root, folder, f.Folder)
-}
-
-// feed starts one mapping, with as many workers as it may use at once.
-func (s *Stack) feed(ctx context.Context, f template.Function, e template.Event, emulator, bootstrap string) error {
-	var invokers []mapping.Invoker // as many as may run at once
-	for n := range e.MaximumConcurrency {
-		w, err := s.worker(ctx, f, n, emulator, bootstrap)
-		if err != nil {
-			return err
-		}
-		invokers = append(invokers, w.instance)
-	}
-	q := s.queue(e.Queue)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until Close
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		err := mapping.Run(ctx, mapping.Config{
-			Queue:                   s.Queues,
-			QueueURL:                s.account.queueURL(queueName(q)),
-			Invokers:                invokers,
-			BatchSize:               e.BatchSize,
-			BatchingWindow:          e.Window,
-			ReportBatchItemFailures: len(e.FunctionResponseTypes) > 0,
-			Observe: func(b mapping.Batch) {
-				if s.options.Observe != nil {
-					s.options.Observe(f.Folder, b)
-				}
-			},
-		})
-		if err != nil {
-			fmt.Fprintf(s.options.Log, "mapping of %s ended: %v\n", f.LogicalID, err)
-		}
-	}()
-	s.closers = append(s.closers, func() { cancel(); <-done })
-	return nil
-}
-
-// worker starts one instance behind a runtime emulator of its own.
-func (s *Stack) worker(ctx context.Context, f template.Function, n int, emulator, bootstrap string) (*Worker, error) {
-	w := &Worker{Function: f, Number: n}
-	environment := s.Environment(f)
-	if s.options.Prepare != nil {
-		release, err := s.options.Prepare(w, environment)
-		if err != nil {
-			return nil, err
-		}
-		s.closers = append(s.closers, release)
-	}
-	var err error
-	w.instance, err = lambda.NewWorker(ctx, emulator, lambda.Config{
-		Name:        f.LogicalID,
-		Bootstrap:   bootstrap,
-		Environment: environment,
-		Timeout:     f.Timeout,
-		MemoryMB:    f.MemoryMB,
-		Log:         s.options.Log,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("start worker %d: %w", n, err)
-	}
-	s.closers = append(s.closers, w.instance.Close)
-	return w, nil
-}
-
-// Environment is what a function is told on this machine: the template's
-// variables with the local endpoints in them.
-func (s *Stack) Environment(f template.Function) map[string]string {
-	environment := maps.Clone(f.Environment)
-	local := map[string]string{"AWS_ENDPOINT_URL_DYNAMODB": s.DynamoDB, "AWS_ENDPOINT_URL_SQS": s.SQS}
-	maps.Copy(local, s.options.Environment)
-	for name, value := range local {
-		if _, declared := environment[name]; declared {
-			environment[name] = value
-		}
-	}
-	environment["AWS_REGION"] = Region
-	return environment
+	return listener, fmt.Sprintf("http://127.0.0.1:%d", listener.Addr().(*net.TCPAddr).Port), nil
 }
 
 func (s *Stack) queue(logicalID string) template.Queue {
