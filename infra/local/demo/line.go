@@ -26,12 +26,14 @@ const (
 // line is one worker's own way to one service. Everything the worker asks goes
 // through it, so that it is known to the moment when an effect has been applied.
 type line struct {
-	target string
-	client *http.Client
-	decide func(request *http.Request, status int) fate
-	kill   func()
-	server *http.Server
-	url    string
+	target  string
+	service *http.Transport
+	decide  func(request *http.Request, status int) fate
+	kill    func()
+	server  *http.Server
+	url     string
+	open    context.Context // until close
+	end     context.CancelFunc
 }
 
 // newLine opens a line to the target, the address of a service.
@@ -42,11 +44,13 @@ func newLine(target string, decide func(*http.Request, int) fate, kill func()) (
 	}
 	l := &line{
 		target: strings.TrimSuffix(target, "/"),
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
-		decide: decide,
-		kill:   kill,
-		url:    "http://" + listener.Addr().String(),
+		// Replies pass as they come: nothing is unpacked on the way.
+		service: &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true},
+		decide:  decide,
+		kill:    kill,
+		url:     "http://" + listener.Addr().String(),
 	}
+	l.open, l.end = context.WithCancel(context.Background())
 	l.server = &http.Server{Handler: l}
 	go func() { _ = l.server.Serve(listener) }()
 	return l, nil
@@ -54,7 +58,8 @@ func newLine(target string, decide func(*http.Request, int) fate, kill func()) (
 
 func (l *line) close() {
 	_ = l.server.Close()
-	l.client.CloseIdleConnections()
+	l.end()
+	l.service.CloseIdleConnections()
 }
 
 // ServeHTTP hands the request on, whole, and lets the service finish it even if
@@ -64,7 +69,7 @@ func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the worker died while it was asking
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), forwarded)
+	ctx, cancel := context.WithTimeout(l.open, forwarded)
 	defer cancel()
 	status, header, reply, err := l.forward(ctx, r, body)
 	if err != nil {
@@ -93,7 +98,7 @@ func (l *line) forward(ctx context.Context, r *http.Request, body []byte) (int, 
 	}
 	out.Header = r.Header.Clone()
 	out.Host = r.Host // it is signed
-	response, err := l.client.Do(out)
+	response, err := l.service.RoundTrip(out)
 	if err != nil {
 		return 0, nil, nil, err
 	}
