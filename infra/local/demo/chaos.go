@@ -14,7 +14,7 @@ const (
 	killAfterOdds  = 0.10 // right after an effect was applied, before the worker hears of it
 	killSoonOdds   = 0.02 // at a random moment soon after
 	soon           = 60 * time.Millisecond
-	killsPerIntent = 0.25 // the most kills an operation gets, so that the run ends
+	killsPerIntent = 0.25 // the most kills an operation gets by these odds, so that the run ends
 )
 
 // chaos decides what goes wrong in one stack. It counts what did.
@@ -28,15 +28,15 @@ type chaos struct {
 
 // toll is what went wrong for one operation.
 type toll struct {
-	kills       int  // left to spend
-	forced      bool // the one kill after an effect, which every run has
+	kills       int  // left to chance
+	forced      bool // the one kill after an effect, which every run has, was dealt
 	lostReplies int
 }
 
 func newChaos(naive bool, seed uint64, operations []string, intents int) *chaos {
 	c := &chaos{naive: naive, random: rand.New(rand.NewPCG(seed, uint64(len(operations)))), tolls: map[string]*toll{}}
 	for _, operation := range operations {
-		c.tolls[operation] = &toll{kills: 1 + int(killsPerIntent*float64(intents))}
+		c.tolls[operation] = &toll{kills: int(killsPerIntent * float64(intents))}
 	}
 	return c
 }
@@ -49,9 +49,11 @@ func (c *chaos) decide(operation string, kill func()) func(*http.Request, int) f
 		defer c.mu.Unlock()
 		t := c.tolls[operation]
 		if c.isEffect(operation, r) && status == http.StatusOK {
-			// One for certain, so that a small run shows the fault too.
-			if !t.forced || t.kills > 0 && c.random.Float64() < killAfterOdds {
-				t.forced = true
+			if !t.forced {
+				t.forced = true // so that a small run shows the fault too
+				return dies
+			}
+			if t.kills > 0 && c.random.Float64() < killAfterOdds {
 				t.kills--
 				return dies
 			}
