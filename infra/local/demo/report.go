@@ -18,8 +18,8 @@ type Effects struct {
 // Guarded are the effects of the functions, with what their records say.
 type Guarded struct {
 	Effects
-	Refused int `json:"refused"`
-	InDoubt int `json:"in_doubt"`
+	Refused int
+	InDoubt int
 }
 
 // Row is the account of one operation. Deliveries, crashes and lost replies are
@@ -39,14 +39,20 @@ type Report struct {
 	Rows []Row
 }
 
-// summary is the last line of standard output.
+// summary is the last line of standard output. Readers rely on its names.
 type summary struct {
 	Intents     int     `json:"intents"`
 	Deliveries  int     `json:"deliveries"`
 	Crashes     int     `json:"crashes"`
 	LostReplies int     `json:"lost_replies"`
 	Naive       Effects `json:"naive"`
-	Once        Guarded `json:"once"`
+	Once        struct {
+		Effects    int `json:"effects"`
+		Refused    int `json:"refused"`
+		InDoubt    int `json:"in_doubt"`
+		Duplicates int `json:"duplicates"`
+		Lost       int `json:"lost"`
+	} `json:"once"`
 }
 
 func (r Report) summary() summary {
@@ -57,7 +63,9 @@ func (r Report) summary() summary {
 		s.Crashes += row.Crashes
 		s.LostReplies += row.LostReplies
 		s.Naive.add(row.Naive)
-		s.Once.Effects.add(row.Once.Effects)
+		s.Once.Effects += row.Once.Effects.Effects
+		s.Once.Duplicates += row.Once.Duplicates
+		s.Once.Lost += row.Once.Lost
 		s.Once.Refused += row.Once.Refused
 		s.Once.InDoubt += row.Once.InDoubt
 	}
