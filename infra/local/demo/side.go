@@ -75,7 +75,11 @@ func open(ctx context.Context, name, functions string, c Config, actions []actio
 		s.stop()
 		return nil, err
 	}
-	return s, s.seed(ctx)
+	if err := s.seed(ctx); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *side) close() {
@@ -234,7 +238,13 @@ func (s *side) effects(ctx context.Context, a action, byCustomer map[string]int)
 		return 0, fmt.Errorf("account %s has no balance", a.subject)
 	}
 	cents, err := strconv.Atoi(balance.Value)
-	return (cents - openingCents) / deltaCents, err
+	if err != nil {
+		return 0, err
+	}
+	if (cents-openingCents)%deltaCents != 0 {
+		return 0, fmt.Errorf("account %s has %d cents: not %d and a number of changes by %d", a.subject, cents, openingCents, deltaCents)
+	}
+	return (cents - openingCents) / deltaCents, nil
 }
 
 // outcome is what the record says of an action; no Kind where there is none.
