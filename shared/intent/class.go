@@ -41,6 +41,9 @@ func (k *Keyed[P]) Validate() error {
 	if k.Effect == nil {
 		return &ConfigError{"Effect", "is missing"}
 	}
+	if err := validProbeAfter(k.ProbeAfter); err != nil {
+		return err
+	}
 	if c := k.WithDefaults(); k.Window < windowMargin+c.Lease+c.LeaseMargin+c.SkewMargin {
 		return &ConfigError{"Window", fmt.Sprintf("of %v is used up by its margin of %v, a lease of %v and margins of %v and %v",
 			k.Window, windowMargin, c.Lease, c.LeaseMargin, c.SkewMargin)}
@@ -77,7 +80,18 @@ func (b *Blind[P]) Validate() error {
 	if b.Effect == nil {
 		return &ConfigError{"Effect", "is missing"}
 	}
+	if err := validProbeAfter(b.ProbeAfter); err != nil {
+		return err
+	}
 	return b.Config.Validate()
+}
+
+// validProbeAfter refuses a time at which the lease still runs.
+func validProbeAfter(d time.Duration) error {
+	if d < 0 {
+		return &ConfigError{"ProbeAfter", fmt.Sprintf("is negative: %v", d)}
+	}
+	return nil
 }
 
 // Deliver runs the intent at most once or tells what became of it. An error

@@ -38,7 +38,10 @@
 //	                  │  └▶ in_doubt ───────────────┴────┘
 //	                  └────── settle    settle, or its own owner coming back
 //
-// Transitions is the table behind the picture.
+// Two ways are not in the picture: commit, by which a dynamo.Ledger, which has no
+// claim, leads from absent to completed or refused in one step; and park from
+// released, for a Keyed past its provider's window. Transitions is the table
+// behind it.
 //
 // # What a standing record says to a delivery
 //

@@ -93,6 +93,7 @@ func TestCanonicalRefuses(t *testing.T) {
 		"half a pair, then a letter":     {`"\ud83d\u0041"`, "", "surrogate"},
 		"half a pair, then a whole one":  {`"\ud83d\ud83d\ude00"`, "", "surrogate"},
 		"a pair the wrong way round":     {`"\ude00\ud83d"`, "", "surrogate"},
+		"two low halves":                 {`"\udc00\udc00"`, "", "surrogate"},
 		"half a pair in a key":           {`{"a":{"\ud800":1}}`, "a", "surrogate"},
 		"65 deep":                        {nested("[", "1", "]", intent.MaxPayloadDepth+1), strings.Repeat("[0]", intent.MaxPayloadDepth+1), "deeper than 64"},
 		"65 deep, in objects":            {nested(`{"a":`, "1", "}", intent.MaxPayloadDepth+1), strings.Repeat(".a", intent.MaxPayloadDepth+1)[1:], "deeper than 64"},

@@ -144,7 +144,9 @@ func (r runner[P]) heartbeat(ctx context.Context, c claim, cancel context.Cancel
 			standing, err := r.Store.Amend(renewCtx, next)
 			stopRenewal()
 			if err != nil || standing.Owner != rec.Owner || standing.State != StateClaimed {
-				cancel(errors.Join(ErrLost, err))
+				if ctx.Err() == nil { // else the effect ended first, and withdrew the renewal
+					cancel(errors.Join(ErrLost, err))
+				}
 				done <- rec
 				return
 			}
