@@ -135,7 +135,8 @@ func (f fate) done() bool { return f.err == nil && f.outcome.Done() }
 // work runs the lanes side by side and comes back when all have ended, or ends
 // the process shortly before the deadline.
 func (b *Batch) work(ctx context.Context, lanes []lane) {
-	if deadline, ok := ctx.Deadline(); ok {
+	// With too little time left nothing is started, so nothing can outlast it.
+	if deadline, ok := ctx.Deadline(); ok && intent.TimeToStart(ctx) == nil {
 		watchdog := time.AfterFunc(time.Until(deadline)-answerBy, func() {
 			b.Log.ErrorContext(ctx, "an effect ignores its cancellation, ending the process")
 			b.exit(1)

@@ -2,6 +2,7 @@ package sqsbatch
 
 import (
 	"context"
+	"errors"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -31,7 +32,12 @@ func (b *Batch) lanes(messages []events.SQSMessage, fates []fate) []lane {
 	var lanes []*lane
 	find := map[string]*lane{}
 	for i, m := range messages {
-		d, err := b.read(m)
+		var d intent.Delivery
+		// Key and Select are the caller's: a panic of theirs is this message's own.
+		err := intent.Contain(func() (err error) {
+			d, err = b.read(m)
+			return err
+		})
 		name := "key " + d.Key
 		if isFIFO(m) {
 			name = "group " + m.Attributes["MessageGroupId"]
@@ -60,9 +66,14 @@ func (b *Batch) lanes(messages []events.SQSMessage, fates []fate) []lane {
 }
 
 // add joins an order for the same intent with the same fingerprint, or appends
-// one. The same message twice in a batch is such a pair, too.
+// one. The same message twice in a batch is such a pair, too. Where order counts
+// it joins its neighbour alone: it may not overtake what is between.
 func (l *lane) add(d intent.Delivery, m events.SQSMessage, f *fate) {
-	for _, o := range l.orders {
+	orders := l.orders
+	if l.ordered {
+		orders = orders[max(0, len(orders)-1):]
+	}
+	for _, o := range orders {
 		if o.delivery.Payload != nil && o.delivery.Key == d.Key && o.delivery.Fingerprint == d.Fingerprint {
 			o.messages = append(o.messages, m)
 			o.fates = append(o.fates, f)
@@ -74,20 +85,31 @@ func (l *lane) add(d intent.Delivery, m events.SQSMessage, f *fate) {
 
 // run works a lane off.
 func (b *Batch) run(ctx context.Context, l lane) {
+	stopped := false
 	for _, o := range l.orders {
-		if o.fates[0].err == nil {
+		switch {
+		case o.fates[0].err != nil: // could not be read
+		case stopped:
+			for _, f := range o.fates {
+				f.err = errBehind
+			}
+		default:
 			b.deliver(ctx, o)
 		}
-		if l.ordered && !o.fates[0].done() {
-			return
-		}
+		stopped = stopped || l.ordered && !o.fates[0].done()
 	}
 }
+
+// errBehind is why a message of a FIFO queue was not run.
+var errBehind = errors.New("behind a failure in its message group")
 
 // deliver runs one order and writes its outcome to each of its messages.
 func (b *Batch) deliver(ctx context.Context, o *order) {
 	var f fate
 	f.err = intent.Contain(func() (err error) {
+		if err := intent.TimeToStart(ctx); err != nil {
+			return err
+		}
 		f.outcome, err = b.Handler.Deliver(ctx, o.delivery)
 		return err
 	})

@@ -27,7 +27,7 @@ func (b *Batch) read(m events.SQSMessage) (intent.Delivery, error) {
 		return d, err
 	}
 	if b.Select != nil {
-		selected, err := b.Select(d.Payload)
+		selected, err := b.Select([]byte(m.Body)) // a copy of its own, which it may spoil
 		if err != nil {
 			return d, fmt.Errorf("select what the fingerprint covers: %w", err)
 		}
@@ -54,7 +54,7 @@ func (b *Batch) key(m events.SQSMessage) (string, error) {
 	}
 	switch {
 	case inAttributes && inBody && attribute != field:
-		return "", &intent.KeyError{Field: "attribute " + KeyAttribute, Reason: fmt.Sprintf("is %q, but body field %s is %q", attribute, KeyField, field)}
+		return "", &intent.KeyError{Field: "attribute " + KeyAttribute, Reason: fmt.Sprintf("is %.64q, but body field %s is %.64q", attribute, KeyField, field)}
 	case inAttributes:
 		return attribute, nil
 	case inBody:
