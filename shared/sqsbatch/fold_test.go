@@ -1,0 +1,203 @@
+package sqsbatch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/sqsbatch"
+)
+
+// newShop is a rig whose handler is a cashier on an empty store.
+func newShop(t *testing.T, change ...func(*sqsbatch.Config)) (*rig, *memory, *till) {
+	t.Helper()
+	m, c := &memory{}, &till{}
+	r := newRig(t, append([]func(*sqsbatch.Config){func(c2 *sqsbatch.Config) { c2.Handler = cashier(m, c) }}, change...)...)
+	return r, m, c
+}
+
+func TestFold(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		messages []events.SQSMessage
+		outcomes map[intent.Kind]int
+	}{
+		{"same message twice", []events.SQSMessage{asking("1", "k"), asking("1", "k")}, map[intent.Kind]int{intent.Executed: 1, intent.Replayed: 1}},
+		{"one intent twice", []events.SQSMessage{asking("1", "k"), asking("2", "k")}, map[intent.Kind]int{intent.Executed: 1, intent.Replayed: 1}},
+		{"written in two ways", []events.SQSMessage{
+			message("1", `{"idempotency_key":"k","amount_cents":100}`),
+			message("2", "{ \"amount_cents\" : 100,\n\"idempotency_\\u006bey\":\"k\"}"),
+		}, map[intent.Kind]int{intent.Executed: 1, intent.Replayed: 1}},
+		{"others between", []events.SQSMessage{asking("1", "k"), asking("2", "j"), asking("3", "k"), asking("4", "k")}, map[intent.Kind]int{intent.Executed: 2, intent.Replayed: 2}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, m, c := newShop(t)
+			wantIDs(t, "listed", r.handle(tt.messages...))
+			want(t, "outcomes", r.report().Outcomes, tt.outcomes, maps.Equal[map[intent.Kind]int])
+			want(t, "charges", c.total(), tt.outcomes[intent.Executed], func(a, b int) bool { return a == b })
+			for _, record := range m.all() {
+				if record.State != intent.StateCompleted || record.Attempt != 1 {
+					t.Errorf("got record %+v, want one run to its end", record)
+				}
+			}
+		})
+	}
+}
+
+// A follower has its leader's outcome, but for what its leader did itself.
+func TestFollowers(t *testing.T) {
+	t.Parallel()
+	for name, ending := range endings {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.hand.do = ending.do
+			got := r.handle(asking("1", "k"), asking("2", "k"), asking("1", "k"))
+			wantIDs(t, "run", r.hand.keys(), "k")
+			if ending.done {
+				wantIDs(t, "listed", got)
+			} else {
+				wantIDs(t, "listed", got, "1", "2")
+			}
+			outcomes := map[intent.Kind]int{}
+			if o, err := settled(ending.do); err == nil && o.Kind != "" {
+				outcomes[o.Kind]++
+				if o.Kind == intent.Executed {
+					o.Kind = intent.Replayed
+				}
+				outcomes[o.Kind] += 2
+			}
+			want(t, "outcomes", r.report().Outcomes, outcomes, maps.Equal[map[intent.Kind]int])
+			hidden := slices.Sorted(maps.Keys(r.queue.hidden))
+			if name == "in progress" {
+				wantIDs(t, "hidden", hidden, "receipt-1 of "+queueURL, "receipt-2 of "+queueURL)
+			} else {
+				wantIDs(t, "hidden", hidden)
+			}
+		})
+	}
+}
+
+// settled is what a handler answers, in a goroutine that it may end.
+func settled(do func(context.Context, intent.Delivery) (intent.Outcome, error)) (o intent.Outcome, err error) {
+	err = errors.New("never came back")
+	var over sync.WaitGroup
+	over.Go(func() {
+		_ = intent.Contain(func() error {
+			o, err = do(context.Background(), intent.Delivery{})
+			return nil
+		})
+	})
+	over.Wait()
+	return o, err
+}
+
+func TestC44AnotherPayloadInTheBatch(t *testing.T) {
+	t.Parallel()
+	r, m, c := newShop(t)
+	first := message("1", `{"idempotency_key":"k","amount_cents":100}`)
+	other := message("2", `{"idempotency_key":"k","amount_cents":200}`)
+	again := message("3", `{"idempotency_key":"k","amount_cents":100}`)
+	wantIDs(t, "listed", r.handle(first, other, again), "2")
+	want(t, "outcomes", r.report().Outcomes, map[intent.Kind]int{intent.Executed: 1, intent.Replayed: 1, intent.Conflict: 1}, maps.Equal[map[intent.Kind]int])
+	if line := r.log.about(t, "2"); line["outcome"] != string(intent.Conflict) || line["reason"] == nil {
+		t.Errorf("got log line %v, want the conflict and its reason", line)
+	}
+	before := m.all()
+	wantIDs(t, "listed of a later batch", r.handle(other), "2")
+	if after := m.all(); !reflect.DeepEqual(before, after) {
+		t.Errorf("the record changed from %+v to %+v", before, after)
+	}
+	want(t, "charges", c.total(), 1, func(a, b int) bool { return a == b })
+	f, err := intent.FingerprintOf([]byte(first.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, record := range before {
+		if record.Fingerprint != f || record.MessageID != "1" {
+			t.Errorf("got record %+v, want the first message's", record)
+		}
+	}
+}
+
+// An intent comes again with another message id: out of the dead-letter queue,
+// or because its producer never heard that it was sent.
+func TestC15NewMessageID(t *testing.T) {
+	t.Parallel()
+	r, m, c := newShop(t)
+	wantIDs(t, "listed", r.handle(asking("1", "k")))
+	before := m.all()
+	redriven := asking("a new id", "k")
+	redriven.Attributes = map[string]string{"ApproximateReceiveCount": "1", "DeadLetterQueueSourceArn": queueARN}
+	wantIDs(t, "listed", r.handle(redriven, asking("of the producer's retry", "k")))
+	want(t, "outcomes", r.report().Outcomes, map[intent.Kind]int{intent.Replayed: 2}, maps.Equal[map[intent.Kind]int])
+	want(t, "charges", c.total(), 1, func(a, b int) bool { return a == b })
+	if after := m.all(); !reflect.DeepEqual(before, after) {
+		t.Errorf("the record changed from %+v to %+v", before, after)
+	}
+}
+
+// Key and fingerprint are fixed before the effect, whatever it does to its
+// input: to what was decoded, and to the bytes.
+func TestC28EffectChangesItsInput(t *testing.T) {
+	t.Parallel()
+	m, c := &memory{}, &till{}
+	keyed := &intent.Keyed[map[string]any]{Config: shop(m), Window: 24 * time.Hour, Effect: func(_ context.Context, o map[string]any, a intent.Attempt) (any, error) {
+		o["idempotency_key"] = "another"
+		o["amount_cents"] = 0
+		o["item"].(map[string]any)["sent"] = true
+		return c.charge(a), nil
+	}}
+	r := newRig(t)
+	r.hand.do = func(ctx context.Context, d intent.Delivery) (intent.Outcome, error) {
+		defer clear(d.Payload)
+		return keyed.Deliver(ctx, d)
+	}
+	const body = `{"idempotency_key":"k","amount_cents":100,"item":{"name":"book"}}`
+	for range 2 {
+		wantIDs(t, "listed", r.handle(message("1", body), message("2", body)))
+	}
+	want(t, "charges", c.total(), 1, func(a, b int) bool { return a == b })
+	f, err := intent.FingerprintOf([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := m.all()
+	if record := records["shop#charge#k"]; len(records) != 1 || record.State != intent.StateCompleted || record.Fingerprint != f {
+		t.Errorf("got records %+v, want one of what was sent", records)
+	}
+}
+
+// Several invocations at once in one process share nothing but the store.
+func TestSeveralInvocationsAtOnce(t *testing.T) {
+	t.Parallel()
+	const invocations, rounds = 8, 40
+	r, m, c := newShop(t)
+	var all sync.WaitGroup
+	for i := range invocations {
+		all.Go(func() {
+			for round := range rounds {
+				id := fmt.Sprintf("%d of %d", round, i)
+				bad := message("bad "+id, "poison")
+				shared := asking("shared "+id, fmt.Sprintf("shared %d", round)) // done, or in progress
+				got := r.handle(asking("own "+id, "own "+id), bad, shared)
+				got = slices.DeleteFunc(got, func(id string) bool { return id == shared.MessageId })
+				wantIDs(t, "listed", got, bad.MessageId)
+			}
+		})
+	}
+	all.Wait()
+	want(t, "charges", c.total(), invocations*rounds+rounds, func(a, b int) bool { return a == b })
+	want(t, "records", len(m.all()), invocations*rounds+rounds, func(a, b int) bool { return a == b })
+}
