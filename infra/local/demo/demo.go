@@ -93,6 +93,9 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	if err := drain(ctx, c.Progress, len(messages), sides); err != nil {
 		return Report{}, err
 	}
+	for _, s := range sides {
+		s.stack.Stop() // what is counted now is final
+	}
 	return account(ctx, c.Intents, once, naive)
 }
 

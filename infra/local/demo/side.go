@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,9 @@ import (
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
 )
+
+// stackName is the scope of the functions, too.
+const stackName = "once-demo"
 
 // side is one of the two systems that get the same messages: the guarded
 // functions, or their naive twins. Each has tables, queues, workers and a
@@ -59,10 +63,11 @@ func open(ctx context.Context, name, functions string, c Config, actions []actio
 	go func() { _ = server.Serve(listener) }()
 	s.stop = func() { _ = server.Close() }
 	s.stack, err = stack.Open(ctx, stack.Options{
-		Root:       c.Root,
-		Name:       "once-demo",
-		Functions:  functions,
-		Parameters: parameters,
+		Root:        c.Root,
+		Name:        stackName,
+		Functions:   functions,
+		Parameters:  parameters,
+		TablePrefix: stackName + "-" + rand.Text() + "-", // the sides may meet on one engine
 		Environment: map[string]string{
 			"STRIPE_API_KEY":  "sk_test_demo",
 			"STRIPE_API_BASE": "http://" + listener.Addr().String(),
@@ -151,7 +156,8 @@ func (s *side) seed(ctx context.Context) error {
 				"balance":    &types.AttributeValueMemberN{Value: strconv.Itoa(openingCents)},
 			}
 		}
-		if _, err := s.stack.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: row}); err != nil {
+		name := s.stack.Table(table)
+		if _, err := s.stack.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &name, Item: row}); err != nil {
 			return fmt.Errorf("seed %s: %w", table, err)
 		}
 	}
@@ -226,7 +232,7 @@ func (s *side) effects(ctx context.Context, a action, byCustomer map[string]int)
 		return byCustomer[a.customer()], nil
 	}
 	out, err := s.stack.DB.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String("AccountsTable"),
+		TableName:      aws.String(s.stack.Table("AccountsTable")),
 		Key:            map[string]types.AttributeValue{"account_id": &types.AttributeValueMemberS{Value: a.subject}},
 		ConsistentRead: aws.Bool(true),
 	})
@@ -249,6 +255,6 @@ func (s *side) effects(ctx context.Context, a action, byCustomer map[string]int)
 
 // outcome is what the record says of an action; no Kind where there is none.
 func (s *side) outcome(ctx context.Context, a action) (intent.Outcome, error) {
-	key := intent.Key{Scope: "once-demo", Operation: a.operation, ID: a.key}
-	return intent.Lookup(ctx, dynamo.New(s.stack.DB, "IntentTable"), key)
+	key := intent.Key{Scope: stackName, Operation: a.operation, ID: a.key}
+	return intent.Lookup(ctx, dynamo.New(s.stack.DB, s.stack.Table("IntentTable")), key)
 }

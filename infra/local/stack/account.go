@@ -17,7 +17,8 @@ const (
 // account says what the template's references stand for on this machine. Tables
 // and queues are named by their logical ids, unless the template names them.
 type account struct {
-	queues string // base URL of the local SQS
+	queues      string // base URL of the local SQS
+	tablePrefix string
 }
 
 func (a account) resolve(r template.Reference) (string, error) {
@@ -30,10 +31,12 @@ func (a account) resolve(r template.Reference) (string, error) {
 		return a.queueURL(name), nil
 	case "AWS::SQS::Queue.Arn":
 		return ARN(name), nil
-	case "AWS::DynamoDB::Table.", "AWS::Logs::LogGroup.", "AWS::IAM::Role.":
-		return name, nil
+	case "AWS::DynamoDB::Table.":
+		return a.tablePrefix + name, nil
 	case "AWS::DynamoDB::Table.Arn":
-		return "arn:aws:dynamodb:" + Region + ":" + accountID + ":table/" + name, nil
+		return "arn:aws:dynamodb:" + Region + ":" + accountID + ":table/" + a.tablePrefix + name, nil
+	case "AWS::Logs::LogGroup.", "AWS::IAM::Role.":
+		return name, nil
 	case "AWS::Logs::LogGroup.Arn":
 		return "arn:aws:logs:" + Region + ":" + accountID + ":log-group:" + name + ":*", nil
 	case "AWS::IAM::Role.Arn":

@@ -40,6 +40,11 @@ type Options struct {
 	// function in a container reaches them on 0.0.0.0 only.
 	Listen string
 
+	// TablePrefix begins the names of the tables, which then go with Close.
+	// Defaults to nothing: tables are named by their logical ids, and stay.
+	// Matters on an engine that is not the stack's own (DYNAMODB_ENDPOINT).
+	TablePrefix string
+
 	// Prepare, if not nil, may change the environment of one worker before it
 	// starts; what it returns is called after the worker has ended.
 	Prepare func(w *Worker, environment map[string]string) (release func(), err error)
@@ -62,26 +67,20 @@ type Stack struct {
 	options Options
 	account account
 	closers []func() // in the order in which things began
+	opened  int      // of them, those of Open
 }
 
 // Open starts the engine, its tables and the queues, but no function.
-func Open(ctx context.Context, o Options) (s *Stack, err error) {
+func Open(ctx context.Context, o Options) (_ *Stack, err error) {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
-	s = &Stack{options: o}
+	s := &Stack{options: o}
 	defer func() {
 		if err != nil {
 			s.Close()
 		}
 	}()
-	var stop func()
-	if s.DynamoDB, stop, err = intenttest.Start(ctx); err != nil {
-		return nil, err
-	}
-	s.closers = append(s.closers, stop)
-	s.DB = newClient(s.DynamoDB)
-
 	listener, address, err := Listen(o.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen for the queues: %w", err)
@@ -92,14 +91,27 @@ func Open(ctx context.Context, o Options) (s *Stack, err error) {
 	go func() { _ = server.Serve(listener) }()
 	s.closers = append(s.closers, func() { _ = server.Close() })
 
-	s.account = account{queues: s.SQS}
+	s.account = account{queues: s.SQS, tablePrefix: o.TablePrefix}
 	if s.Template, err = s.account.parse(o.Root, o.Name, o.Parameters); err != nil {
 		return nil, err
 	}
-	if err := createTables(ctx, s.DB, s.Template.Tables); err != nil {
+	var stop func()
+	if s.DynamoDB, stop, err = intenttest.Start(ctx); err != nil {
 		return nil, err
 	}
-	return s, createQueues(s.Queues, s.Template.Queues)
+	s.closers = append(s.closers, stop)
+	s.DB = newClient(s.DynamoDB)
+	if o.TablePrefix != "" {
+		s.closers = append(s.closers, s.deleteTables)
+	}
+	if err := s.createTables(ctx); err != nil {
+		return nil, err
+	}
+	if err := createQueues(s.Queues, s.Template.Queues); err != nil {
+		return nil, err
+	}
+	s.opened = len(s.closers)
+	return s, nil
 }
 
 // Listen listens on a free port of the host, 127.0.0.1 if it is empty, and
@@ -140,10 +152,17 @@ func (s *Stack) QueueOf(function string) (url, deadLetterARN string, err error) 
 	return "", "", errors.New("no function " + function + " with a queue")
 }
 
+// Stop ends what Run began: when it returns, no function does anything any
+// more. Tables and queues stay.
+func (s *Stack) Stop() { s.end(s.opened) }
+
 // Close ends everything, last begun first.
-func (s *Stack) Close() {
-	for _, end := range slices.Backward(s.closers) {
+func (s *Stack) Close() { s.end(0) }
+
+// end ends all but what began first.
+func (s *Stack) end(first int) {
+	for _, end := range slices.Backward(s.closers[first:]) {
 		end()
 	}
-	s.closers = nil
+	s.closers = s.closers[:first]
 }

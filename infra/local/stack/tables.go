@@ -25,9 +25,9 @@ func newClient(endpoint string) *dynamodb.Client {
 
 // createTables makes the template's tables. One that is there already, on an
 // engine that somebody else runs, is left as it is.
-func createTables(ctx context.Context, db *dynamodb.Client, tables []template.Table) error {
-	for _, t := range tables {
-		input := &dynamodb.CreateTableInput{TableName: aws.String(tableName(t)), BillingMode: types.BillingModePayPerRequest}
+func (s *Stack) createTables(ctx context.Context) error {
+	for _, t := range s.Template.Tables {
+		input := &dynamodb.CreateTableInput{TableName: aws.String(s.tableName(t)), BillingMode: types.BillingModePayPerRequest}
 		for i, key := range t.Keys {
 			role := types.KeyTypeHash
 			if i > 0 {
@@ -39,19 +39,19 @@ func createTables(ctx context.Context, db *dynamodb.Client, tables []template.Ta
 			})
 		}
 		var exists *types.ResourceInUseException
-		if _, err := db.CreateTable(ctx, input); errors.As(err, &exists) {
+		if _, err := s.DB.CreateTable(ctx, input); errors.As(err, &exists) {
 			continue
 		} else if err != nil {
 			return fmt.Errorf("create table %s: %w", t.LogicalID, err)
 		}
 		described := &dynamodb.DescribeTableInput{TableName: input.TableName}
-		if err := dynamodb.NewTableExistsWaiter(db).Wait(ctx, described, time.Minute); err != nil {
+		if err := dynamodb.NewTableExistsWaiter(s.DB).Wait(ctx, described, time.Minute); err != nil {
 			return fmt.Errorf("wait for table %s: %w", t.LogicalID, err)
 		}
 		if t.TTLAttribute == "" {
 			continue
 		}
-		_, err := db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+		_, err := s.DB.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
 			TableName:               input.TableName,
 			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(t.TTLAttribute), Enabled: aws.Bool(true)},
 		})
@@ -62,9 +62,32 @@ func createTables(ctx context.Context, db *dynamodb.Client, tables []template.Ta
 	return nil
 }
 
-func tableName(t template.Table) string {
-	if t.Name != "" {
-		return t.Name
+// deleteTables makes the engine forget the tables. If it does not, its owner
+// will: the names are nobody else's.
+func (s *Stack) deleteTables() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, t := range s.Template.Tables {
+		if _, err := s.DB.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String(s.tableName(t))}); err != nil {
+			fmt.Fprintf(s.options.Log, "delete table %s: %v\n", t.LogicalID, err)
+		}
 	}
-	return t.LogicalID
+}
+
+// Table is the name of a table, by its logical id.
+func (s *Stack) Table(logicalID string) string {
+	for _, t := range s.Template.Tables {
+		if t.LogicalID == logicalID {
+			return s.tableName(t)
+		}
+	}
+	return ""
+}
+
+func (s *Stack) tableName(t template.Table) string {
+	name := t.Name
+	if name == "" {
+		name = t.LogicalID
+	}
+	return s.account.tablePrefix + name
 }

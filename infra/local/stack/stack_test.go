@@ -1,0 +1,217 @@
+package stack
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/singleeffect/once/infra/local/queue"
+	"github.com/singleeffect/once/infra/local/template"
+)
+
+// small are the parameters that the demo runs with, too.
+var small = map[string]string{
+	"FunctionTimeoutSeconds": "2", "VisibilityTimeoutSeconds": "12", "LeaseMarginSeconds": "1", "MaximumConcurrency": "2",
+}
+
+// opened opens the project's stack on tables of its own, and closes it with the test.
+func opened(t *testing.T, o Options) *Stack {
+	t.Helper()
+	if o.Root == "" {
+		o.Root = root(t)
+	}
+	o.Name, o.TablePrefix = "once-test", "test-"+rand.Text()+"-"
+	s, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// What runs is what template.yaml declares.
+func TestOpen(t *testing.T) {
+	s := opened(t, Options{Parameters: small, Environment: map[string]string{
+		"STRIPE_API_BASE": "http://127.0.0.1:2", "STRIPE_API_KEY": "sk_test_x", "UNHEARD_OF": "x",
+	}})
+	t.Run("tables", func(t *testing.T) { sameTables(t, s) })
+	t.Run("queues", func(t *testing.T) { sameQueues(t, s) })
+	t.Run("environment", func(t *testing.T) { sameEnvironment(t, s) })
+}
+
+func sameTables(t *testing.T, s *Stack) {
+	ttl := map[string]string{}
+	for _, table := range s.Template.Tables {
+		name := s.Table(table.LogicalID)
+		described, err := s.DB.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []template.Key
+		for _, key := range described.Table.KeySchema {
+			for _, a := range described.Table.AttributeDefinitions {
+				if *a.AttributeName == *key.AttributeName {
+					keys = append(keys, template.Key{Attribute: *a.AttributeName, Type: string(a.AttributeType)})
+				}
+			}
+		}
+		if !slices.Equal(keys, table.Keys) {
+			t.Errorf("%s has key %v, want %v", table.LogicalID, keys, table.Keys)
+		}
+		live, err := s.DB.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := live.TimeToLiveDescription.AttributeName; a != nil {
+			ttl[table.LogicalID] = *a
+		}
+	}
+	if want := map[string]string{"IntentTable": "expires_at"}; !maps.Equal(ttl, want) {
+		t.Errorf("TTL attributes: got %v, want %v", ttl, want)
+	}
+}
+
+func sameQueues(t *testing.T, s *Stack) {
+	if got := len(s.Template.Queues); got != 4 {
+		t.Fatalf("the template has %d queues, want 4", got)
+	}
+	names := map[string]string{ // by logical id: these two have names of their own
+		"ChargeQueue": "once-test-charge", "ChargeDeadLetterQueue": "ChargeDeadLetterQueue",
+		"AdjustQueue": "once-test-adjust", "AdjustDeadLetterQueue": "AdjustDeadLetterQueue",
+	}
+	for _, q := range s.Template.Queues {
+		out, err := s.Queues.GetQueueAttributes(queue.GetQueueAttributesInput{
+			QueueURL: s.SQS + "/000000000000/" + names[q.LogicalID], AttributeNames: []string{"All"},
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", q.LogicalID, err)
+		}
+		want := map[string]string{
+			"VisibilityTimeout":      strconv.Itoa(int(q.VisibilityTimeout / time.Second)),
+			"MessageRetentionPeriod": strconv.Itoa(int(q.Retention / time.Second)),
+			"DelaySeconds":           strconv.Itoa(int(q.Delay / time.Second)),
+		}
+		for name, value := range want {
+			if got := out.Attributes[name]; got != value {
+				t.Errorf("%s: %s is %q, want %q", q.LogicalID, name, got, value)
+			}
+		}
+		var policy struct {
+			Target string `json:"deadLetterTargetArn"`
+			Max    int    `json:"maxReceiveCount"`
+		}
+		text, redrives := out.Attributes["RedrivePolicy"]
+		if redrives != (q.Redrive != nil) {
+			t.Errorf("%s: RedrivePolicy is %q, want one: %t", q.LogicalID, text, q.Redrive != nil)
+		}
+		if q.Redrive == nil {
+			continue
+		}
+		if err := json.Unmarshal([]byte(text), &policy); err != nil {
+			t.Fatal(err)
+		}
+		if policy.Target != ARN(names[q.Redrive.Target]) || policy.Max != 5 {
+			t.Errorf("%s: RedrivePolicy is %+v, want 5 receives and then %s", q.LogicalID, policy, q.Redrive.Target)
+		}
+		if q.VisibilityTimeout != 12*time.Second {
+			t.Errorf("%s: VisibilityTimeout is %s, want the parameter's 12s", q.LogicalID, q.VisibilityTimeout)
+		}
+	}
+}
+
+// A function is told what the template declares, and its Region, which Lambda
+// adds; names that are not declared are not passed on, as SAM does not.
+func sameEnvironment(t *testing.T, s *Stack) {
+	shared := map[string]string{
+		"SCOPE": "once-test", "INTENT_TABLE": s.Table("IntentTable"), "LEASE_MARGIN_SECONDS": "1", "RETENTION_DAYS": "90",
+		"AWS_ENDPOINT_URL_DYNAMODB": s.DynamoDB, "AWS_ENDPOINT_URL_SQS": s.SQS,
+		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "", "AWS_ENDPOINT_URL_SESV2": "", "AWS_REGION": "us-east-1",
+	}
+	want := map[string]map[string]string{
+		"charge": {
+			"QUEUE_URL": s.SQS + "/000000000000/once-test-charge", "USERS_TABLE": s.Table("UsersTable"),
+			"STRIPE_SECRET_ARN": "", "STRIPE_API_KEY": "sk_test_x", "STRIPE_API_BASE": "http://127.0.0.1:2",
+		},
+		"adjust": {"QUEUE_URL": s.SQS + "/000000000000/once-test-adjust", "ACCOUNTS_TABLE": s.Table("AccountsTable")},
+	}
+	for _, f := range s.Functions() {
+		maps.Copy(want[f.Folder], shared)
+		if !maps.Equal(f.Environment, want[f.Folder]) {
+			t.Errorf("%s: got %v, want %v", f.LogicalID, f.Environment, want[f.Folder])
+		}
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	tests := []struct {
+		name    string
+		options Options
+		want    string
+	}{
+		{"no template", Options{Root: t.TempDir(), Name: "once"}, "template.yaml"},
+		{"unknown parameter", Options{Root: root(t), Name: "once", Parameters: map[string]string{"Colour": "red"}}, "Colour"},
+		{"clashing parameters", Options{Root: root(t), Name: "once", Parameters: map[string]string{
+			"VisibilityTimeoutSeconds": "12", "FunctionTimeoutSeconds": "30"}}, "6 × FunctionTimeoutSeconds"},
+		{"a queue name that SQS refuses", Options{Root: root(t), Name: "once test", TablePrefix: "test-" + rand.Text() + "-"}, "create queue ChargeQueue"},
+		{"no such host", Options{Root: root(t), Name: "once", Listen: "192.0.2.1"}, "listen for the queues"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := Open(t.Context(), tt.options)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got error %v, want one with %q", err, tt.want)
+			}
+			if s != nil {
+				t.Error("got a stack, want none")
+			}
+			if left := children(t); len(left) > 0 {
+				t.Errorf("left running: %q", left)
+			}
+		})
+	}
+}
+
+// children are the processes that this one has, by what they were started with.
+func children(t *testing.T) []string {
+	t.Helper()
+	return processes(t, func(parent int, arguments string) bool {
+		return parent == os.Getpid() && !strings.HasPrefix(arguments, "ps ")
+	})
+}
+
+func processes(t *testing.T, wanted func(parent int, arguments string) bool) (found []string) {
+	t.Helper()
+	out, err := exec.Command("ps", "-A", "-ww", "-o", "ppid=,args=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		parent, arguments, _ := strings.Cut(strings.TrimSpace(line), " ")
+		id, err := strconv.Atoi(parent)
+		if err != nil {
+			t.Fatalf("line %q of ps: %v", line, err)
+		}
+		if wanted(id, arguments) {
+			found = append(found, arguments)
+		}
+	}
+	return found
+}
