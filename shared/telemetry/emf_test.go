@@ -1,0 +1,189 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/sqsbatch"
+	"github.com/singleeffect/once/shared/telemetry"
+)
+
+var at = time.UnixMilli(1_790_000_000_123)
+
+// full has something of everything.
+var full = sqsbatch.Report{
+	Outcomes: map[intent.Kind]int{
+		intent.Executed: 3, intent.Replayed: 2, intent.Refused: 1, intent.InProgress: 4, intent.Conflict: 5, intent.InDoubt: 6,
+	},
+	Failed: 7, Listed: 22, UnknownFormat: 1, Takeovers: 2,
+}
+
+func observe(t *testing.T, reports ...sqsbatch.Report) []string {
+	t.Helper()
+	var out bytes.Buffer
+	e := telemetry.NewEmitter(&out, "shop", "charge", func() time.Time { return at })
+	for _, r := range reports {
+		e.Observe(t.Context(), r)
+	}
+	return slices.Collect(strings.Lines(out.String()))
+}
+
+// line is what CloudWatch reads of a line, by its schema ("Embedded metric
+// format specification", "Embedded metric format schema").
+type line struct {
+	AWS struct {
+		Timestamp         *int64
+		CloudWatchMetrics []struct {
+			Namespace  string
+			Dimensions [][]string
+			Metrics    []struct {
+				Name string
+				Unit string
+			}
+		}
+	} `json:"_aws"`
+}
+
+// What the line declares is there: CloudWatch drops a line without a word that
+// names a metric or a dimension it does not carry.
+func TestLineFollowsTheSpecification(t *testing.T) {
+	lines := observe(t, full)
+	if len(lines) != 1 || !strings.HasSuffix(lines[0], "}\n") {
+		t.Fatalf("got %q, want one line", lines)
+	}
+	var meta line
+	var members map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &meta), json.Unmarshal([]byte(lines[0]), &members)); err != nil {
+		t.Fatal(err)
+	}
+	if meta.AWS.Timestamp == nil || *meta.AWS.Timestamp != at.UnixMilli() {
+		t.Errorf("timestamp: got %v, want %d ms", meta.AWS.Timestamp, at.UnixMilli())
+	}
+	if len(meta.AWS.CloudWatchMetrics) != 1 {
+		t.Fatalf("got %d directives, want 1", len(meta.AWS.CloudWatchMetrics))
+	}
+	directive := meta.AWS.CloudWatchMetrics[0]
+	if directive.Namespace != "Once" || len(directive.Namespace) > 1024 {
+		t.Errorf("namespace: got %q", directive.Namespace)
+	}
+	declared := map[string]bool{"_aws": true}
+	if len(directive.Dimensions) != 1 || len(directive.Dimensions[0]) == 0 || len(directive.Dimensions[0]) > 30 {
+		t.Fatalf("dimensions: got %v, want one set", directive.Dimensions)
+	}
+	for _, name := range directive.Dimensions[0] {
+		declared[name] = true
+		var value string
+		if err := json.Unmarshal(members[name], &value); err != nil || value == "" || len(value) > 1024 || len(name) > 250 {
+			t.Errorf("dimension %s: got %s, want a string", name, members[name])
+		}
+	}
+	if len(directive.Metrics) == 0 || len(directive.Metrics) > 100 {
+		t.Errorf("got %d metrics", len(directive.Metrics))
+	}
+	for _, m := range directive.Metrics {
+		if declared[m.Name] {
+			t.Errorf("%s is declared twice", m.Name)
+		}
+		declared[m.Name] = true
+		var value float64
+		if err := json.Unmarshal(members[m.Name], &value); err != nil || m.Unit != "Count" || len(m.Name) > 1024 {
+			t.Errorf("metric %s in %s: got %s, want a number", m.Name, m.Unit, members[m.Name])
+		}
+	}
+	for name := range members {
+		if !declared[name] {
+			t.Errorf("%s is no metric and no dimension", name)
+		}
+	}
+}
+
+func TestObserve(t *testing.T) {
+	for name, c := range map[string]struct {
+		report sqsbatch.Report
+		want   map[string]any
+	}{
+		"everything": {full, map[string]any{
+			"Executed": 3.0, "Replayed": 2.0, "Refused": 1.0, "InProgress": 4.0, "Conflict": 5.0, "InDoubt": 6.0,
+			"Failed": 7.0, "Listed": 22.0, "UnknownFormat": 1.0, "Takeovers": 2.0,
+		}},
+		"one thing": {sqsbatch.Report{Outcomes: map[intent.Kind]int{intent.Executed: 1}}, map[string]any{"Executed": 1.0}},
+		"nothing":   {sqsbatch.Report{Outcomes: map[intent.Kind]int{}}, nil},
+		"zeros":     {sqsbatch.Report{Outcomes: map[intent.Kind]int{intent.Executed: 0}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := observe(t, c.report)
+			if c.want == nil {
+				if len(lines) != 0 {
+					t.Errorf("got %q, want no line", lines)
+				}
+				return
+			}
+			var got map[string]any
+			if len(lines) != 1 {
+				t.Fatalf("got %q, want one line", lines)
+			}
+			if err := json.Unmarshal([]byte(lines[0]), &got); err != nil {
+				t.Fatal(err)
+			}
+			if got["Scope"] != "shop" || got["Operation"] != "charge" {
+				t.Errorf("dimensions: got %v", got)
+			}
+			for _, other := range []string{"_aws", "Scope", "Operation"} {
+				delete(got, other)
+			}
+			for metric, n := range c.want {
+				if got[metric] != n {
+					t.Errorf("%s: got %v, want %v", metric, got[metric], n)
+				}
+			}
+			if len(got) != len(c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// Batches that end at once do not tear each other's lines: each is one write.
+func TestLinesAreWhole(t *testing.T) {
+	w := &writes{}
+	e := telemetry.NewEmitter(w, "shop", "charge", time.Now)
+	var batches sync.WaitGroup
+	for range 50 {
+		batches.Go(func() { e.Observe(context.Background(), full) })
+	}
+	batches.Wait()
+	if len(w.lines) != 50 {
+		t.Fatalf("got %d writes, want 50", len(w.lines))
+	}
+	for _, l := range w.lines {
+		if !json.Valid([]byte(l)) || strings.Count(l, "\n") != 1 {
+			t.Errorf("got %q, want one line", l)
+		}
+	}
+}
+
+// writes keeps each write. It takes no lock: the emitter must.
+type writes struct{ lines []string }
+
+func (w *writes) Write(p []byte) (int, error) {
+	w.lines = append(w.lines, string(p))
+	return len(p), nil
+}
+
+// Metrics never fail a message.
+func TestUnwritable(t *testing.T) {
+	e := telemetry.NewEmitter(broken{}, "shop", "charge", time.Now)
+	e.Observe(t.Context(), full)
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
