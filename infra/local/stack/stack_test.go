@@ -27,7 +27,7 @@ var small = map[string]string{
 func opened(t *testing.T, o Options) *Stack {
 	t.Helper()
 	if o.Root == "" {
-		o.Root = root(t)
+		o.Root = projectRoot(t)
 	}
 	o.Name, o.TablePrefix = "once-test", "test-"+rand.Text()+"-"
 	s, err := Open(t.Context(), o)
@@ -38,7 +38,7 @@ func opened(t *testing.T, o Options) *Stack {
 	return s
 }
 
-func root(t *testing.T) string {
+func projectRoot(t *testing.T) string {
 	t.Helper()
 	root, err := Root()
 	if err != nil {
@@ -167,11 +167,11 @@ func TestOpenErrors(t *testing.T) {
 		want    string
 	}{
 		{"no template", Options{Root: t.TempDir(), Name: "once"}, "template.yaml"},
-		{"unknown parameter", Options{Root: root(t), Name: "once", Parameters: map[string]string{"Colour": "red"}}, "Colour"},
-		{"clashing parameters", Options{Root: root(t), Name: "once", Parameters: map[string]string{
+		{"unknown parameter", Options{Root: projectRoot(t), Name: "once", Parameters: map[string]string{"Colour": "red"}}, "Colour"},
+		{"clashing parameters", Options{Root: projectRoot(t), Name: "once", Parameters: map[string]string{
 			"VisibilityTimeoutSeconds": "12", "FunctionTimeoutSeconds": "30"}}, "6 × FunctionTimeoutSeconds"},
-		{"a queue name that SQS refuses", Options{Root: root(t), Name: "once test", TablePrefix: "test-" + rand.Text() + "-"}, "create queue ChargeQueue"},
-		{"no such host", Options{Root: root(t), Name: "once", Listen: "192.0.2.1"}, "listen for the queues"},
+		{"a queue name that SQS refuses", Options{Root: projectRoot(t), Name: "once test", TablePrefix: "test-" + rand.Text() + "-"}, "create queue ChargeQueue"},
+		{"no such host", Options{Root: projectRoot(t), Name: "once", Listen: "192.0.2.1"}, "listen for the queues"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
