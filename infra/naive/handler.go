@@ -21,10 +21,11 @@ import (
 // Effect does the work of one message body.
 type Effect func(ctx context.Context, body []byte) error
 
-type handler struct {
-	db     *dynamodb.Client
-	marks  string
-	effect Effect
+// Handler answers SQS events as the tutorials do.
+type Handler struct {
+	DB     *dynamodb.Client
+	Marks  string // table of the keys that were seen, partition key intent
+	Effect Effect
 }
 
 // Start hands the twin to Lambda. Its marks go to the table that INTENT_TABLE
@@ -36,11 +37,12 @@ func Start(effect func(*dynamodb.Client) Effect) {
 		os.Exit(1)
 	}
 	db := dynamodb.NewFromConfig(cfg)
-	h := handler{db: db, marks: os.Getenv("INTENT_TABLE"), effect: effect(db)}
-	lambda.Start(h.handle)
+	h := Handler{DB: db, Marks: os.Getenv("INTENT_TABLE"), Effect: effect(db)}
+	lambda.Start(h.Handle)
 }
 
-func (h handler) handle(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+// Handle works through the event; what fails is listed.
+func (h Handler) Handle(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for _, m := range event.Records {
 		if err := h.message(ctx, []byte(m.Body)); err != nil {
@@ -51,7 +53,7 @@ func (h handler) handle(ctx context.Context, event events.SQSEvent) (events.SQSE
 	return response, nil
 }
 
-func (h handler) message(ctx context.Context, body []byte) error {
+func (h Handler) message(ctx context.Context, body []byte) error {
 	var named struct {
 		Key string `json:"idempotency_key"`
 	}
@@ -59,17 +61,17 @@ func (h handler) message(ctx context.Context, body []byte) error {
 		return fmt.Errorf("read body: %w", err)
 	}
 	mark := map[string]types.AttributeValue{"intent": &types.AttributeValueMemberS{Value: named.Key}}
-	seen, err := h.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &h.marks, Key: mark, ConsistentRead: aws.Bool(true)})
+	seen, err := h.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &h.Marks, Key: mark, ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		return fmt.Errorf("look for the mark: %w", err)
 	}
 	if seen.Item != nil {
 		return nil
 	}
-	if err := h.effect(ctx, body); err != nil {
+	if err := h.Effect(ctx, body); err != nil {
 		return fmt.Errorf("do the work: %w", err)
 	}
-	if _, err := h.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &h.marks, Item: mark}); err != nil {
+	if _, err := h.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &h.Marks, Item: mark}); err != nil {
 		return fmt.Errorf("mark as seen: %w", err)
 	}
 	return nil

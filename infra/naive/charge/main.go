@@ -17,7 +17,8 @@ import (
 
 func main() { naive.Start(charge) }
 
-// charge sends no idempotency key: every request is a new charge.
+// charge names no idempotency key: Stripe's library draws a new one for every
+// request, and every request is a new charge.
 func charge(db *dynamodb.Client) naive.Effect {
 	backends := stripe.NewBackendsWithConfig(&stripe.BackendConfig{
 		URL:               aws.String(os.Getenv("STRIPE_API_BASE")),
