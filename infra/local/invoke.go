@@ -25,19 +25,23 @@ func (c *invokeCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return invoke(ctx, root, *c, os.Stdout, os.Stderr)
+	state, err := statePath(root)
+	if err != nil {
+		return err
+	}
+	return invoke(ctx, root, state, *c, os.Stdout, os.Stderr)
 }
 
-// invoke uses the services of a running `up`, else starts its own for the one
-// invocation.
-func invoke(ctx context.Context, root string, c invokeCommand, stdout, stderr io.Writer) error {
+// invoke uses the services of the `up` that left its state at the path, else
+// starts its own for the one invocation.
+func invoke(ctx context.Context, root, statePath string, c invokeCommand, stdout, stderr io.Writer) error {
 	dir, err := os.MkdirTemp("", "once-invoke-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	inContainer := hasSAM(ctx)
-	functions, stop, err := surroundings(ctx, root, c.NoStore, inContainer)
+	functions, stop, err := surroundings(ctx, root, statePath, c.NoStore, inContainer)
 	if err != nil {
 		return err
 	}
@@ -54,17 +58,13 @@ func invoke(ctx context.Context, root string, c invokeCommand, stdout, stderr io
 
 // surroundings gives the functions with an environment in which they find their
 // services, or none of them.
-func surroundings(ctx context.Context, root string, noStore, inContainer bool) ([]template.Function, func(), error) {
+func surroundings(ctx context.Context, root, statePath string, noStore, inContainer bool) ([]template.Function, func(), error) {
 	if noStore {
 		const nowhere = "http://127.0.0.1:1"
 		functions, err := stack.Unreachable(stack.Options{Root: root, Name: stackName, Environment: localEnvironment(nowhere)})
 		return functions, func() {}, err
 	}
-	path, err := statePath(root)
-	if err != nil {
-		return nil, nil, err
-	}
-	functions, err := readState(path)
+	functions, err := readState(statePath)
 	if err != nil || functions != nil {
 		return functions, func() {}, err
 	}

@@ -20,10 +20,15 @@ func (upCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return up(ctx, root, os.Stdout)
+	state, err := statePath(root)
+	if err != nil {
+		return err
+	}
+	return up(ctx, root, state, os.Stdout)
 }
 
-func up(ctx context.Context, root string, out io.Writer) error {
+// up leaves its state at the given path.
+func up(ctx context.Context, root, statePath string, out io.Writer) error {
 	s, err := startServices(ctx, root, "0.0.0.0")
 	if err != nil {
 		return err
@@ -39,11 +44,7 @@ func up(ctx context.Context, root string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	path, err := statePath(root)
-	if err != nil {
-		return err
-	}
-	state, err := writeState(path, functions)
+	state, err := writeState(statePath, functions)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/singleeffect/once/infra/local/stack"
+)
+
+// projectRoot is seen from this folder.
+func projectRoot(t *testing.T) string {
+	t.Helper()
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// withoutSAM makes sure that the runtime emulator is used: sam is not found.
+func withoutSAM(t *testing.T) {
+	t.Helper()
+	onPath(t, map[string]string{"docker": "exit 1"})
+}
+
+// onPath puts shell scripts in front of PATH.
+func onPath(t *testing.T, scripts map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, script := range scripts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func TestUpAndInvoke(t *testing.T) {
+	withoutSAM(t)
+	root, state := projectRoot(t), filepath.Join(t.TempDir(), "cache", "up.json")
+	ctx, interrupt := context.WithCancel(t.Context())
+	reader, writer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- up(ctx, root, state, writer) }()
+	go func() { // a failure to start ends the reading
+		err := <-ended
+		writer.CloseWithError(err)
+		ended <- err
+	}()
+	told := readUntil(t, bufio.NewReader(reader), "Ctrl-C")
+	for _, want := range []string{"IntentTable", "ChargeDeadLetterQueue", "sam local invoke ChargeFunction --event events/charge-first-delivery.json --env-vars ", "make invoke FUNCTION=adjust"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("up says %q, which lacks %q", told, want)
+		}
+	}
+	if err := up(t.Context(), root, state, io.Discard); err == nil || !strings.Contains(err.Error(), "another `up` runs") {
+		t.Errorf("a second up ended with %v", err)
+	}
+
+	// In their order, since they all meet the tables of the one up.
+	tests := []struct{ event, failed, logged string }{
+		{"charge-first-delivery", "", `"Executed":1`},
+		{"charge-redelivery", "", `"Replayed":1`},
+		{"adjust-first-delivery", "", `"Executed":1`},
+		{"adjust-redriven-with-new-message-id", "", `"Replayed":1`},
+		{"adjust-poison", "761917c7-e3d0-55da-addc-7aee73058492", `"Listed":1`},
+	}
+	for _, test := range tests {
+		var stdout, stderr bytes.Buffer
+		function, _, _ := strings.Cut(test.event, "-")
+		c := invokeCommand{Function: function, Event: filepath.Join(root, "events", test.event+".json")}
+		if err := invoke(t.Context(), root, state, c, &stdout, &stderr); err != nil {
+			t.Fatalf("%s: %v\n%s", test.event, err, stderr.String())
+		}
+		failed := readFailed(t, stdout.String())
+		if got := strings.Join(failed, " "); got != test.failed {
+			t.Errorf("%s: failed %q, want %q", test.event, got, test.failed)
+		}
+		if !strings.Contains(stderr.String(), test.logged) {
+			t.Errorf("%s: the log lacks %s:\n%s", test.event, test.logged, stderr.String())
+		}
+	}
+
+	interrupt()
+	if err := <-ended; err != nil {
+		t.Errorf("up ended with %v", err)
+	}
+	functions, err := readState(state)
+	if err != nil || functions != nil {
+		t.Errorf("after its end, up is taken to run: %v, %v", functions, err)
+	}
+}
+
+func readUntil(t *testing.T, from *bufio.Reader, last string) string {
+	t.Helper()
+	var told strings.Builder
+	for !strings.Contains(told.String(), last) {
+		line, err := from.ReadString('\n')
+		if err != nil {
+			t.Fatalf("up ended: %v\n%s", err, told.String())
+		}
+		told.WriteString(line)
+	}
+	return told.String()
+}
+
+// readFailed reads the answer, the one line on standard output.
+func readFailed(t *testing.T, stdout string) []string {
+	t.Helper()
+	var answer struct {
+		Failures []struct {
+			ID string `json:"itemIdentifier"`
+		} `json:"batchItemFailures"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || answer.Failures == nil || strings.Count(stdout, "\n") != 1 {
+		t.Fatalf("standard output is %q, want one line with the answer (%v)", stdout, err)
+	}
+	var ids []string
+	for _, failure := range answer.Failures {
+		ids = append(ids, failure.ID)
+	}
+	return ids
+}
+
+// Without a running up, invoke has services of its own, gone when it ends.
+func TestInvokeAlone(t *testing.T) {
+	withoutSAM(t)
+	root := projectRoot(t)
+	c := invokeCommand{Function: "charge", Event: filepath.Join(root, "events", "charge-duplicate-in-batch.json")}
+	for range 2 {
+		var stdout, stderr bytes.Buffer
+		if err := invoke(t.Context(), root, filepath.Join(t.TempDir(), "up.json"), c, &stdout, &stderr); err != nil {
+			t.Fatalf("%v\n%s", err, stderr.String())
+		}
+		if failed := readFailed(t, stdout.String()); len(failed) > 0 {
+			t.Errorf("failed %v", failed)
+		}
+		if !strings.Contains(stderr.String(), `"Executed":1`) {
+			t.Errorf("the log lacks the execution:\n%s", stderr.String())
+		}
+	}
+}
+
+// With no store to be reached, each message is listed, with the reason, before
+// the function times out.
+func TestInvokeWithoutStore(t *testing.T) {
+	root := projectRoot(t)
+	functions, err := stack.Unreachable(stack.Options{
+		Root: root, Name: stackName, Environment: localEnvironment("http://127.0.0.1:1"),
+		Parameters: map[string]string{"FunctionTimeoutSeconds": "2"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range functions {
+		t.Run(f.Folder, func(t *testing.T) {
+			event := filepath.Join(root, "events", f.Folder+"-duplicate-in-batch.json")
+			var stdout, stderr bytes.Buffer
+			if err := invokeHere(t.Context(), root, t.TempDir(), f, event, &stdout, &stderr); err != nil {
+				t.Fatalf("%v\n%s", err, stderr.String())
+			}
+			if got, want := readFailed(t, stdout.String()), messagesOf(t, event); !slices.Equal(got, want) {
+				t.Errorf("listed %v, want %v", got, want)
+			}
+			if !strings.Contains(stderr.String(), "connection refused") {
+				t.Errorf("the log lacks the reason:\n%s", stderr.String())
+			}
+		})
+	}
+}
+
+func messagesOf(t *testing.T, event string) []string {
+	t.Helper()
+	data, err := os.ReadFile(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records struct {
+		Records []struct {
+			MessageID string `json:"messageId"`
+		}
+	}
+	if err := json.Unmarshal(data, &records); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, r := range records.Records {
+		ids = append(ids, r.MessageID)
+	}
+	return ids
+}
+
+// A sam of ours shows what we ask of SAM, not what SAM does.
+func TestInvokeBySAM(t *testing.T) {
+	root, dir := projectRoot(t), t.TempDir()
+	calls := filepath.Join(dir, "calls")
+	onPath(t, map[string]string{
+		"docker": "exit 0",
+		"sam": `echo "$PWD $*" >>'` + calls + `'
+if [ "$1" = build ]; then echo built; exit; fi
+cp "$7" '` + dir + `/environment.json'
+echo a log line >&2; echo '{"batchItemFailures":[]}'`,
+	})
+	event := filepath.Join(root, "events", "charge-first-delivery.json")
+	var stdout, stderr bytes.Buffer
+	err := invoke(t.Context(), root, filepath.Join(dir, "up.json"), invokeCommand{Function: "charge", Event: event, NoStore: true}, &stdout, &stderr)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	if failed := readFailed(t, stdout.String()); len(failed) > 0 {
+		t.Errorf("failed %v", failed)
+	}
+	if got := stderr.String(); got != "built\na log line\n" {
+		t.Errorf("standard error is %q", got)
+	}
+	asked, err := os.ReadFile(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(asked)), "\n")
+	if len(lines) != 2 || lines[0] != root+" build --parameter-overrides "+architecture() ||
+		!strings.HasPrefix(lines[1], root+" local invoke ChargeFunction --event "+event+" --env-vars ") ||
+		!strings.HasSuffix(lines[1], " --add-host host.docker.internal:host-gateway --parameter-overrides "+architecture()) {
+		t.Errorf("sam was called with %q", lines)
+	}
+	var environment map[string]map[string]string
+	written, err := os.ReadFile(filepath.Join(dir, "environment.json"))
+	if err == nil {
+		err = json.Unmarshal(written, &environment)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := environment["ChargeFunction"]["AWS_ENDPOINT_URL_DYNAMODB"]; got != "http://host.docker.internal:1" {
+		t.Errorf("in the container, DynamoDB is at %q", got)
+	}
+}
+
+func TestInvokeErrors(t *testing.T) {
+	withoutSAM(t)
+	root := projectRoot(t)
+	tests := []struct {
+		name    string
+		command invokeCommand
+		want    string
+	}{
+		{"unknown function", invokeCommand{Function: "refund", NoStore: true}, `no function "refund" in template.yaml: it declares ["charge" "adjust"]`},
+		{"no event", invokeCommand{Function: "charge", Event: "none.json", NoStore: true}, "none.json"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			err := invoke(t.Context(), root, filepath.Join(t.TempDir(), "up.json"), test.command, io.Discard, io.Discard)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
