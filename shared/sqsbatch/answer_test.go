@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -113,9 +114,10 @@ func TestC05AnswersOfAnyBatch(t *testing.T) {
 	}
 }
 
+// Ten workers fail at the same moment, round after round.
 func TestC32ConcurrentFailures(t *testing.T) {
 	t.Parallel()
-	const rounds = 10_000
+	const rounds = 4_000
 	r := newRig(t, func(c *sqsbatch.Config) { c.Log = slog.New(slog.DiscardHandler); c.Observe = nil })
 	var messages []events.SQSMessage
 	var ids []string
@@ -125,8 +127,13 @@ func TestC32ConcurrentFailures(t *testing.T) {
 	}
 	failed := errors.New("store is away")
 	for round := range rounds {
-		r.hand = &hand{do: always(intent.Outcome{}, failed)}
-		r.Handler = r.hand
+		var all sync.WaitGroup
+		all.Add(len(messages))
+		r.Handler = &hand{do: func(context.Context, intent.Delivery) (intent.Outcome, error) {
+			all.Done()
+			all.Wait()
+			return intent.Outcome{}, failed
+		}}
 		answer, err := r.Handle(t.Context(), events.SQSEvent{Records: messages})
 		var got []string
 		for _, failure := range answer.BatchItemFailures {
