@@ -42,6 +42,29 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// Payloads of one fingerprint decode to one value, also where two of their keys
+// are one field to encoding/json and the last of them counts.
+func TestDecodeByFingerprint(t *testing.T) {
+	one, other := []byte(`{"user_id":"7","cents":1,"CENTS":2}`), []byte(`{"CENTS":2, "cents":1, "user_id":"7"}`)
+	if a, b := fingerprint(t, one), fingerprint(t, other); a != b {
+		t.Fatalf("got fingerprints %v and %v, want one", a, b)
+	}
+	a, errA := intent.Decode[parcel](one)
+	b, errB := intent.Decode[parcel](other)
+	if errA != nil || errB != nil || a.Cents != b.Cents {
+		t.Errorf("got %d and %d cents, errors %v and %v, want one amount", a.Cents, b.Cents, errA, errB)
+	}
+}
+
+func fingerprint(t *testing.T, payload []byte) intent.Fingerprint {
+	t.Helper()
+	f, err := intent.FingerprintOf(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // An operator finds the field by the error, and nothing of its value: payloads
 // are never logged.
 func TestDecodeNamesTheField(t *testing.T) {
@@ -56,7 +79,8 @@ func TestDecodeNamesTheField(t *testing.T) {
 		"Validate says which":          {`{"cents":4242424242424242}`, "user_id", "is missing"},
 		"Validate says it its own way": {`{"user_id":"7","cents":-4242424242424242}`, "", "cents are negative"},
 		"no object":                    {`[4242424242424242]`, "", "is a JSON array that is no intent_test.parcel"},
-		"no JSON":                      {`{"user_id":`, "", "unexpected end of JSON input"},
+		"no JSON":                      {`{"user_id":`, "", "is not JSON"},
+		"a repeated field":             {`{"user_id":"7","cents":4242424242424242,"cents":1}`, "cents", "is given twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := intent.Decode[parcel]([]byte(c.in))

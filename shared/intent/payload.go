@@ -280,9 +280,17 @@ func appendString(out []byte, text string) []byte {
 // Decode reads a payload into P and, where P has a method Validate() error,
 // calls it. Every error is a *PayloadError that names the field and does not
 // quote its value, unless P's own UnmarshalJSON or Validate does otherwise.
+//
+// What is read is the canonical form: of "amount" and "Amount" encoding/json
+// takes the one that comes last, so that two payloads of one fingerprint could
+// ask for two things.
 func Decode[P any](payload []byte) (P, error) {
 	var p P
-	if err := json.Unmarshal(payload, &p); err != nil {
+	canonical, err := Canonical(payload)
+	if err != nil {
+		return p, err
+	}
+	if err := json.Unmarshal(canonical, &p); err != nil {
 		var mismatch *json.UnmarshalTypeError
 		var field *PayloadError
 		switch {

@@ -35,11 +35,7 @@ const (
 // delivery is a message that asks for the intent.
 func delivery(t *testing.T, payload string) intent.Delivery {
 	t.Helper()
-	f, err := intent.FingerprintOf([]byte(payload))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return intent.Delivery{Key: orderID, Fingerprint: f, Payload: []byte(payload), MessageID: "message-1"}
+	return intent.Delivery{Key: orderID, Fingerprint: fingerprint(t, []byte(payload)), Payload: []byte(payload), MessageID: "message-1"}
 }
 
 // world is one intent's surroundings: the store, and an effect and a probe that

@@ -204,8 +204,11 @@ func (b *Batch) complain(ctx context.Context, m events.SQSMessage, f fate) {
 	if f.outcome.Reason != "" {
 		attrs = append(attrs, "reason", f.outcome.Reason)
 	}
-	if f.err != nil {
+	switch {
+	case f.err != nil:
 		attrs = append(attrs, "error", f.err.Error())
+	case f.outcome.Kind == "":
+		attrs = append(attrs, "error", "ended without an outcome") // as by runtime.Goexit
 	}
 	var panicked *intent.PanicError
 	if errors.As(f.err, &panicked) {
