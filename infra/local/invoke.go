@@ -109,7 +109,7 @@ func invokeHere(ctx context.Context, root, dir string, f template.Function, even
 	if err != nil {
 		return err
 	}
-	emulator, err := lambda.BuildEmulator(ctx, dir)
+	emulator, err := lambda.Emulator(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -135,16 +137,24 @@ func TestInvokeAlone(t *testing.T) {
 	withoutSAM(t)
 	root := projectRoot(t)
 	c := invokeCommand{Function: "charge", Event: filepath.Join(root, "events", "charge-duplicate-in-batch.json")}
-	for range 2 {
-		var stdout, stderr bytes.Buffer
-		if err := invoke(t.Context(), root, filepath.Join(t.TempDir(), "up.json"), c, &stdout, &stderr); err != nil {
-			t.Fatalf("%v\n%s", err, stderr.String())
-		}
-		if failed := readFailed(t, stdout.String()); len(failed) > 0 {
-			t.Errorf("failed %v", failed)
-		}
-		if !strings.Contains(stderr.String(), `"Executed":1`) {
-			t.Errorf("the log lacks the execution:\n%s", stderr.String())
+	var stdout, stderr bytes.Buffer
+	if err := invoke(t.Context(), root, filepath.Join(t.TempDir(), "up.json"), c, &stdout, &stderr); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	if failed := readFailed(t, stdout.String()); len(failed) > 0 {
+		t.Errorf("failed %v", failed)
+	}
+	if !strings.Contains(stderr.String(), `"Executed":1`) {
+		t.Errorf("the log lacks the execution:\n%s", stderr.String())
+	}
+	out, err := exec.Command("ps", "-A", "-o", "ppid=,args=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		parent, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if parent == strconv.Itoa(os.Getpid()) && !strings.HasPrefix(command, "ps ") {
+			t.Errorf("left running: %s", command)
 		}
 	}
 }

@@ -73,7 +73,7 @@ type Worker struct {
 	closed   bool
 }
 
-// NewWorker starts a worker behind the emulator, which BuildEmulator made. The
+// NewWorker starts a worker behind the emulator, whose path Emulator gives. The
 // function's own process starts with the first invocation. ctx bounds the
 // start alone.
 func NewWorker(ctx context.Context, emulator string, c Config) (*Worker, error) {

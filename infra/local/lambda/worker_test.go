@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		binaries.probe, err = Build(context.Background(), "testdata/probe", dir)
 	}
 	if err == nil {
-		binaries.emulator, err = BuildEmulator(context.Background(), dir)
+		binaries.emulator, err = Emulator(context.Background())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

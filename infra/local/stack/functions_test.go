@@ -39,20 +39,28 @@ func TestRoot(t *testing.T) {
 	}
 }
 
+// Both end before anything but a build was begun.
 func TestRunErrors(t *testing.T) {
-	t.Run("no MaximumConcurrency", func(t *testing.T) {
-		s := opened(t, Options{Parameters: small})
-		for _, f := range s.Template.Functions {
-			f.Events[0].MaximumConcurrency = 0
-		}
-		if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "MaximumConcurrency") {
-			t.Errorf("got error %v, want one with MaximumConcurrency", err)
-		}
-	})
-	t.Run("no package", func(t *testing.T) {
-		s := opened(t, Options{Functions: "nowhere", Parameters: small})
-		if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "nowhere") {
-			t.Errorf("got error %v, want one with the folder", err)
-		}
-	})
+	tests := []struct {
+		name   string
+		change func(*Stack)
+		want   string
+	}{
+		{"no MaximumConcurrency", func(s *Stack) { s.Template.Functions[1].Events[0].MaximumConcurrency = 0 }, "MaximumConcurrency"},
+		{"no package", func(s *Stack) { s.options.Functions = "nowhere" }, "nowhere"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &Stack{options: Options{Root: projectRoot(t)}, account: account{queues: "http://127.0.0.1:1"}}
+			var err error
+			if s.Template, err = s.account.parse(s.options.Root, "once-test", small); err != nil {
+				t.Fatal(err)
+			}
+			tt.change(s)
+			defer s.Close()
+			if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got error %v, want one with %q", err, tt.want)
+			}
+		})
+	}
 }

@@ -31,7 +31,7 @@ func (s *Stack) Run(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, func() { _ = os.RemoveAll(dir) })
-	emulator, err := lambda.BuildEmulator(ctx, dir)
+	emulator, err := lambda.Emulator(ctx)
 	if err != nil {
 		return err
 	}
