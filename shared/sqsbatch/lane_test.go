@@ -194,3 +194,14 @@ func TestGroupOnStandardQueue(t *testing.T) {
 	wantIDs(t, "listed", r.handle(messages...), "0")
 	want(t, "runs", len(r.hand.keys()), 3, func(a, b int) bool { return a == b })
 }
+
+// Two intents may ask for the same, and their keys stand outside of their bodies.
+func TestOnePayloadUnderTwoKeys(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *sqsbatch.Config) { c.Concurrency = 1 })
+	const body = `{"amount_cents":100}`
+	wantIDs(t, "listed", r.handle(
+		carrying(grouped(message("1", body), "A"), text("a")), carrying(grouped(message("2", body), "A"), text("b")),
+		carrying(message("3", body), text("c")), carrying(message("4", body), text("d"))))
+	wantIDs(t, "run", r.hand.keys(), "a", "b", "c", "d")
+}
