@@ -96,7 +96,7 @@ func (b *Batch) run(ctx context.Context, l lane) {
 		default:
 			b.deliver(ctx, o)
 		}
-		stopped = stopped || l.ordered && !o.fates[0].done()
+		stopped = l.ordered && !o.fates[0].done()
 	}
 }
 
