@@ -34,8 +34,6 @@ func hold(ending string) {
 	switch ending {
 	case "panic":
 		panic("as asked")
-	case "exit":
-		os.Exit(0)
 	case "stop":
 		stop()
 	}
@@ -43,7 +41,7 @@ func hold(ending string) {
 }
 
 func TestEngineEnds(t *testing.T) {
-	for _, ending := range []string{"killed", "panic", "exit", "stop"} {
+	for _, ending := range []string{"killed", "panic", "stop"} {
 		t.Run(ending, func(t *testing.T) {
 			holder := exec.CommandContext(t.Context(), os.Args[0])
 			holder.Env = append(os.Environ(), holdEngine+"="+ending, "DYNAMODB_ENDPOINT=")
@@ -157,6 +155,41 @@ func TestStartErrors(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Two that find no engine start at once: one of them fetches, by the real npm,
+// whose own cache has the package if it was ever fetched here.
+func TestFetchedOnce(t *testing.T) {
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	npmCache, err := exec.CommandContext(t.Context(), npm, "config", "get", "cache").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetches := filepath.Join(t.TempDir(), "fetches")
+	path := os.Getenv("PATH") // npm's own
+	onPath(t, map[string]string{
+		"java": "real",
+		"npm": fmt.Sprintf(`echo fetch >>%q; PATH=%q exec %q "$@" --prefer-offline --cache %q`,
+			fetches, path, npm, strings.TrimSpace(string(npmCache))),
+	})
+	emptyCache(t)
+	if err := atOnce(2, func(int) error {
+		endpoint, stop, err := Start(t.Context())
+		if err != nil {
+			return err
+		}
+		defer stop()
+		_, err = createTable(t.Context(), client(endpoint), "id")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if calls, err := os.ReadFile(fetches); err != nil || string(calls) != "fetch\n" {
+		t.Errorf("npm was called as %q, %v, want once", calls, err)
 	}
 }
 
