@@ -34,7 +34,7 @@ func (o *order) Validate() error {
 	case o.UserID == "":
 		return &intent.PayloadError{Field: "user_id", Reason: "is missing or empty"}
 	case o.AmountCents < 1 || o.AmountCents > maxAmountCents:
-		return &intent.PayloadError{Field: "amount_cents", Reason: fmt.Sprintf("is missing or %d, want 1 to %d", o.AmountCents, maxAmountCents)}
+		return &intent.PayloadError{Field: "amount_cents", Reason: fmt.Sprintf("is missing or not from 1 to %d", maxAmountCents)}
 	case !isCurrency(o.Currency):
 		return &intent.PayloadError{Field: "currency", Reason: "is missing or not three lower-case letters"}
 	}

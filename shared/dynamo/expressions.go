@@ -21,6 +21,9 @@ const (
 	// has ended or was settled meanwhile.
 	conditionOwnClaim = "#owner = :owner AND #state = :claimed"
 
+	// Without the lease a renewal's late copy moves it back.
+	conditionRenewal = conditionOwnClaim + " AND lease_until < :lease_until"
+
 	// Who ran the effect may also say so when another parked the claim meanwhile.
 	// Without the states a completion lands on a record that was settled as not
 	// having happened.
@@ -73,8 +76,11 @@ func updateFor(next intent.Record) string {
 
 // conditionFor is the owner's condition for next's state.
 func conditionFor(next intent.Record) string {
-	if next.State.Final() {
+	switch {
+	case next.State.Final():
 		return conditionOwnClaimOrDoubt
+	case next.State == intent.StateClaimed:
+		return conditionRenewal
 	}
 	return conditionOwnClaim
 }

@@ -112,6 +112,9 @@ func decode(it item) (r intent.Record, sibling string, err error) {
 	if n, err := hex.Decode(r.Fingerprint[:], []byte(d.text(attrFingerprint))); err != nil || n != len(r.Fingerprint) {
 		d.fail(attrFingerprint, "is no SHA-256 in hexadecimal")
 	}
+	if !r.State.Final() && (r.Owner == "" || r.LeaseUntil.IsZero()) {
+		d.fail(attrLeaseUntil, "or owner is missing, which no takeover could name")
+	}
 	sibling = d.result(&r.Result)
 	return r, sibling, d.err
 }

@@ -79,8 +79,6 @@ func (l *Ledger[P]) Deliver(ctx context.Context, d intent.Delivery) (intent.Outc
 	if err != nil {
 		return intent.Outcome{}, err
 	}
-	ctx, cancel := intent.StoreContext(ctx)
-	defer cancel()
 	for range maxVanished {
 		o, err := l.try(ctx, key, d, payload)
 		if !errors.Is(err, intent.ErrVanished) {
@@ -95,6 +93,10 @@ func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, 
 	if err := intent.TimeToStart(ctx); err != nil {
 		return intent.Outcome{}, err
 	}
+	effectCtx, stop := intent.EffectContext(ctx)
+	defer stop()
+	storeCtx, cancel := intent.StoreContext(ctx)
+	defer cancel()
 	store := l.Store.(*Store)
 	config := l.WithDefaults()
 	now := config.Now()
@@ -106,10 +108,10 @@ func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, 
 		Fingerprint: d.Fingerprint,
 		MessageID:   d.MessageID,
 	}
-	writes, err := l.plan(ctx, payload, intent.Attempt{Key: key, Downstream: key.Downstream(), Number: 1, MessageID: d.MessageID})
+	writes, err := l.plan(effectCtx, payload, intent.Attempt{Key: key, Downstream: key.Downstream(), Number: 1, MessageID: d.MessageID})
 	if err == nil {
 		done := record.Finish(intent.StateCompleted, writes.Result, now, config.Retention)
-		standing, rejected, err2 := store.commit(ctx, done, writes.Items)
+		standing, rejected, err2 := store.commit(storeCtx, done, writes.Items)
 		if err2 != nil {
 			return intent.Outcome{}, err2
 		}
@@ -125,7 +127,7 @@ func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, 
 	// A refusal is said only once its own conditional put has won: while we were
 	// told no, another delivery of this intent may have been told yes.
 	refused := record.Finish(intent.StateRefused, result, now, config.Retention)
-	standing, err := store.Claim(ctx, refused)
+	standing, err := store.Claim(storeCtx, refused)
 	if err != nil {
 		return intent.Outcome{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // patience bounds the retries under a context without a deadline.
@@ -65,6 +66,7 @@ func transient(err error) bool {
 	var conflict *types.TransactionConflictException
 	var mismatch *types.IdempotentParameterMismatchException
 	var cancelled *types.TransactionCanceledException
+	var unsent *smithyhttp.RequestSendError
 	switch {
 	case errors.As(err, &conflict):
 		return true
@@ -72,6 +74,8 @@ func transient(err error) bool {
 		return true // of a token that is good for one call: the next has its own
 	case errors.As(err, &cancelled):
 		return passing(cancelled.CancellationReasons)
+	case errors.As(err, &unsent):
+		return true // no way to the service, also where the SDK takes that for lasting
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return true // the answer broke off: a lost reply that the SDK does not retry
 	}

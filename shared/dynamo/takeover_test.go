@@ -264,3 +264,22 @@ func TestC39_ClaimRepeatedAfterItsLease(t *testing.T) {
 		})
 	}
 }
+
+// C39: a claim's reply is lost, and another worker, whose clock runs ahead by
+// more than the margins, parks it before the SDK repeats it. By its own clock
+// the lease still runs, but the claim is no longer one.
+func TestC39_ClaimRepeatedAfterItWasParked(t *testing.T) {
+	b := newBench(t)
+	p := new(provider)
+	d := message(t, `{"cents":10}`)
+	w, other := b.worker(t), b.later(t, lapse)
+	w.plan = on("PutItem", func(*worker) intenttest.Fault {
+		return intenttest.Fault{LoseReply: true, After: func() {
+			o, err := other.deliver(other.blind(p), d)
+			want(t, "other", o, err, intent.InDoubt)
+		}}
+	})(w)
+	o, err := w.deliver(w.blind(p), d)
+	want(t, "late claim", o, err, intent.InDoubt)
+	p.want(t, 0, 0)
+}

@@ -62,7 +62,8 @@ func (b *bench) worker(t *testing.T) *worker {
 	w.faults = &intenttest.Faults{Plan: func(call intenttest.Call) intenttest.Fault {
 		switch {
 		case w.dead.Load():
-			return intenttest.Fault{Drop: true}
+			// Not a broken connection, which a living worker's store would go on trying.
+			return intenttest.Fault{Reply: &intenttest.Reply{Status: 400, Body: `{"__type":"WorkerIsDead"}`}}
 		case w.plan == nil:
 			return intenttest.Fault{}
 		}

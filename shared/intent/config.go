@@ -16,8 +16,14 @@ const (
 	// leaves before the kill. No call to the store runs into it.
 	answerReserve = 250 * time.Millisecond
 
-	// An effect's context ends a tenth of the time that is left before the
-	// deadline, within these bounds, so that its completion can be repeated.
+	// afterCancel is how long the store may still be written to once the caller has
+	// given up, as on a signal to stop.
+	afterCancel = 2 * time.Second
+
+	// An effect's context ends maxReserve before the deadline: time for it to heed
+	// its cancellation, and for its completion to be repeated. Where less than
+	// twice that is left it gets half of it; with minReserve or less it is not
+	// started.
 	minReserve = 500 * time.Millisecond
 	maxReserve = 1200 * time.Millisecond
 
@@ -127,9 +133,30 @@ func (c Config) Key(id string) (Key, error) {
 func NewOwner() string { return rand.Text() }
 
 // StoreContext bounds the calls to the store within an invocation, so that time
-// is left for the answer.
+// is left for the answer. It outlives a cancellation of ctx by 2 s: what an
+// effect did is written down also when its caller waits no more.
 func StoreContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return endEarly(ctx, answerReserve)
+	own := context.WithoutCancel(ctx)
+	var cancel context.CancelFunc
+	if deadline, ok := ctx.Deadline(); ok {
+		own, cancel = context.WithDeadline(own, deadline.Add(-answerReserve))
+	} else {
+		own, cancel = context.WithCancel(own)
+	}
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(afterCancel, cancel) })
+	return own, func() {
+		stop()
+		cancel()
+	}
+}
+
+// EffectContext bounds an effect within an invocation. It has no deadline where
+// ctx has none.
+func EffectContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return endEarly(ctx, max(minReserve, min(maxReserve, time.Until(deadline)/2)))
+	}
+	return context.WithCancel(ctx)
 }
 
 // endEarly returns ctx with a deadline that much earlier, if it has one.
@@ -147,10 +174,4 @@ func TimeToStart(ctx context.Context) error {
 		return ErrNoTime
 	}
 	return ctx.Err()
-}
-
-// reserve is what an effect that starts with this much left leaves for its
-// completion.
-func reserve(left time.Duration) time.Duration {
-	return min(max(left/10, minReserve), maxReserve)
 }

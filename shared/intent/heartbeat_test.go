@@ -89,7 +89,7 @@ func TestRenewalFails(t *testing.T) {
 		blind intent.Kind
 	}{
 		"out of reach": {func(*world) fault { return fault{err: unreachable, dropped: true} }, lease / 3, unreachable, intent.InDoubt},
-		"no answer":    {func(*world) fault { return fault{hangs: true} }, lease - time.Millisecond, context.DeadlineExceeded, intent.InDoubt},
+		"no answer":    {func(*world) fault { return fault{hangs: true} }, lease - lease/6 - time.Millisecond, context.DeadlineExceeded, intent.InDoubt},
 		"taken over":   {becomes(intent.StateClaimed), lease / 3, nil, intent.InProgress},
 		"put in doubt": {becomes(intent.StateInDoubt), lease / 3, nil, intent.InDoubt},
 		"parked, still its own": {func(w *world) fault { return fault{before: func() { w.becomes(intent.StateInDoubt) }} },

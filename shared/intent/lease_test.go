@@ -49,9 +49,9 @@ func TestC12NoTime(t *testing.T) {
 // before both, early enough for the completion.
 func TestLease(t *testing.T) {
 	for left, reserve := range map[time.Duration]time.Duration{
-		1100 * time.Millisecond: 500 * time.Millisecond,
-		5 * time.Second:         500 * time.Millisecond,
-		8 * time.Second:         800 * time.Millisecond,
+		1100 * time.Millisecond: 550 * time.Millisecond,
+		2 * time.Second:         time.Second,
+		5 * time.Second:         1200 * time.Millisecond,
 		timeout:                 1200 * time.Millisecond,
 		15 * time.Minute:        1200 * time.Millisecond,
 	} {

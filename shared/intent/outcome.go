@@ -25,6 +25,7 @@ type Outcome struct {
 	Attempt int           // claims of the intent so far
 	Wait    time.Duration // with InProgress: how long until it is worth another look
 	Reason  string        // with Conflict and InDoubt
+	Cause   error         // what went wrong in this delivery, where the outcome is not due to that alone
 }
 
 // Done reports whether the message has its answer and may be acknowledged.

@@ -32,10 +32,15 @@ type Result struct {
 	Omitted bool            // the effect ended, but its result could not be kept
 }
 
-// resultOf renders what an effect handed back. A result that cannot be rendered
-// is omitted: the effect did happen, and its completion must not depend on this.
+// resultOf renders what an effect handed back. A result that cannot be rendered,
+// or whose own method panics, is omitted: the effect did happen, and its
+// completion must not depend on this.
 func resultOf(v any) Result {
-	b, err := json.Marshal(v)
+	var b []byte
+	err := Contain(func() (err error) {
+		b, err = json.Marshal(v)
+		return err
+	})
 	if err != nil {
 		return Result{Omitted: true}
 	}

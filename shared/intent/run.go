@@ -9,15 +9,12 @@ import (
 
 // run executes the effect under the claim and ends the claim by its verdict.
 func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outcome, error) {
-	effectCtx, cancel := context.WithCancelCause(ctx)
+	effectCtx, stop := EffectContext(ctx)
+	defer stop()
+	effectCtx, cancel := context.WithCancelCause(effectCtx)
 	defer cancel(nil)
 	beat := func() Record { return c.record }
-	if deadline, ok := ctx.Deadline(); ok {
-		left := time.Until(deadline)
-		var stop context.CancelFunc
-		effectCtx, stop = context.WithTimeout(effectCtx, left-reserve(left))
-		defer stop()
-	} else {
+	if _, ok := ctx.Deadline(); !ok {
 		beat = r.heartbeat(effectCtx, c, cancel)
 	}
 	// The last look before the effect: whoever stalled until its lease was over
@@ -52,7 +49,9 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 		return Outcome{}, err // the call may still be under way: the claim lapses
 	}
 	doubt := parked(c.record, err.Error())
-	return r.end(storeCtx, doubt, r.doubt(doubt), nil, t)
+	meant := r.doubt(doubt)
+	meant.Cause = err
+	return r.end(storeCtx, doubt, meant, nil, t)
 }
 
 // end writes how the claim ends and answers by the record that stands then: as
@@ -69,11 +68,13 @@ func (r runner[P]) end(ctx context.Context, next Record, meant Outcome, meantErr
 		}
 		return meant, meantErr
 	}
-	if o, ok := r.follow(standing, t); ok {
-		return o, nil
-	}
+	o, ok := r.follow(standing, t)
 	if standing.State == StateInDoubt {
-		return r.doubt(standing), nil
+		o, ok = r.doubt(standing), true
+	}
+	if ok {
+		o.Cause = errors.Join(meant.Cause, meantErr)
+		return o, nil
 	}
 	return Outcome{}, errors.Join(ErrLost, meantErr)
 }
@@ -98,7 +99,7 @@ func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]
 	if r.probe == nil || doubt.Kind == InProgress {
 		return shown, doubt, nil
 	}
-	probeCtx, cancel := endEarly(ctx, minReserve)
+	probeCtx, cancel := EffectContext(ctx)
 	defer cancel()
 	var verdict Verdict
 	var result any
@@ -109,7 +110,7 @@ func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]
 	var next Record
 	switch {
 	case err != nil:
-		doubt.Reason = clip("probe: " + err.Error())
+		doubt.Reason, doubt.Cause = clip("probe: "+err.Error()), err
 		return shown, doubt, nil
 	case verdict == Yes:
 		next = shown.Finish(StateCompleted, result, r.Now(), r.Retention)
@@ -140,7 +141,13 @@ func (r runner[P]) heartbeat(ctx context.Context, c claim, cancel context.Cancel
 			now := r.Now()
 			next := rec
 			next.LeaseUntil = millis(now.Add(r.Lease))
-			renewCtx, stopRenewal := context.WithTimeout(ctx, end.Sub(now))
+			if r.pastWindow(rec, next) {
+				cancel(fmt.Errorf("%w: the provider's window ends", ErrLost))
+				done <- rec
+				return
+			}
+			// Given up before the lease is over, so that the effect ends before it, too.
+			renewCtx, stopRenewal := context.WithTimeout(ctx, end.Sub(now)-r.Lease/6)
 			standing, err := r.Store.Amend(renewCtx, next)
 			stopRenewal()
 			if err != nil || standing.Owner != rec.Owner || standing.State != StateClaimed {

@@ -12,7 +12,8 @@ import "context"
 // that what stands is not known; the write may have landed. A *FormatError
 // means that a record stands which this release cannot read.
 //
-// Throttling and conflicts with transactions are retried until ctx ends.
+// Throttling and conflicts with transactions are retried until ctx ends, for 30 s
+// under a ctx without a deadline.
 type Store interface {
 	// Claim puts next where no record stands or one past its retention, whole.
 	//

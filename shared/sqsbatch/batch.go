@@ -204,18 +204,19 @@ func (b *Batch) complain(ctx context.Context, m events.SQSMessage, f fate) {
 	if f.outcome.Reason != "" {
 		attrs = append(attrs, "reason", f.outcome.Reason)
 	}
+	err := errors.Join(f.err, f.outcome.Cause)
 	switch {
-	case f.err != nil:
-		attrs = append(attrs, "error", f.err.Error())
+	case err != nil:
+		attrs = append(attrs, "error", err.Error())
 	case f.outcome.Kind == "":
 		attrs = append(attrs, "error", "ended without an outcome") // as by runtime.Goexit
 	}
 	var panicked *intent.PanicError
-	if errors.As(f.err, &panicked) {
+	if errors.As(err, &panicked) {
 		attrs = append(attrs, "stack", string(panicked.Stack))
 	}
 	level := slog.LevelWarn
-	if f.outcome.Kind == intent.InProgress {
+	if err == nil && f.outcome.Kind == intent.InProgress {
 		level = slog.LevelInfo
 	}
 	b.Log.Log(ctx, level, "message listed", attrs...)
