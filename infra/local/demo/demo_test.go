@@ -2,7 +2,12 @@ package demo
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
+	"os"
+	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,6 +47,45 @@ func TestRun(t *testing.T) {
 	for _, said := range []string{"Timeout 2 s, visibility 12 s, lease margin 1 s", "workers killed"} {
 		if !strings.Contains(progress.String(), said) {
 			t.Errorf("the story lacks %q:\n%s", said, progress.String())
+		}
+	}
+}
+
+func TestRunWithoutIntents(t *testing.T) {
+	if _, err := Run(t.Context(), Config{}); err == nil || !strings.Contains(err.Error(), "not 0") {
+		t.Errorf("got error %v, want one with the number", err)
+	}
+}
+
+// interrupter is a user who has seen enough once the bar moves.
+type interrupter struct{ interrupt func() }
+
+func (i interrupter) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("messages settled")) {
+		i.interrupt()
+	}
+	return len(p), nil
+}
+
+func TestRunInterrupted(t *testing.T) {
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	report, err := Run(ctx, Config{Root: root, Intents: 1, Progress: interrupter{cancel}, Log: io.Discard})
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "messages are still in the queues") {
+		t.Errorf("got report %+v and error %v, want what is left and the interruption", report, err)
+	}
+	out, err := exec.Command("ps", "-A", "-ww", "-o", "ppid=,args=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		parent, arguments, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if parent == strconv.Itoa(os.Getpid()) && !strings.HasPrefix(arguments, "ps ") {
+			t.Errorf("left running: %s", arguments)
 		}
 	}
 }
