@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/singleeffect/once/shared/intent"
 )
@@ -77,5 +78,50 @@ func TestDamagedRecord(t *testing.T) {
 			wantUntouched(t, b, d, it)
 			p.want(t, 0, 0)
 		})
+	}
+}
+
+// A claim without an owner or a lease can be named by no takeover. It fails its
+// message at once, and not after trying to the deadline.
+func TestRecordThatNobodyCanName(t *testing.T) {
+	b := newBench(t)
+	for _, attribute := range []string{"owner", "lease_until"} {
+		t.Run(attribute, func(t *testing.T) {
+			p := new(provider)
+			d := message(t, `{"cents":10}`)
+			b.standing(t, d, intent.StateClaimed)
+			it := b.item(t, intentOf(d))
+			delete(it, attribute)
+			b.put(t, b.records, it)
+			w := b.later(t, lapse)
+			if o, err := w.deliver(w.keyed(p), d); err == nil {
+				t.Errorf("delivery: got %s, want an error", describe(o, err))
+			}
+			if got := w.faults.Counts()["UpdateItem"]; got > 1 {
+				t.Errorf("got %d updates, want 1 at the most", got)
+			}
+			wantUntouched(t, b, d, it)
+			p.want(t, 0, 0)
+		})
+	}
+}
+
+// A late copy of a renewal does not move the lease back.
+func TestLateRenewal(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	w := b.worker(t)
+	b.standing(t, d, intent.StateClaimed)
+	claim, err := w.store.Load(t.Context(), intentOf(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	early, late := claim, claim
+	early.LeaseUntil = claim.LeaseUntil.Add(10 * time.Second)
+	late.LeaseUntil = claim.LeaseUntil.Add(20 * time.Second)
+	for _, next := range []intent.Record{late, early} {
+		if got, err := w.store.Amend(t.Context(), next); err != nil || !got.LeaseUntil.Equal(late.LeaseUntil) {
+			t.Errorf("got a lease until %v and error %v, want %v", got.LeaseUntil, err, late.LeaseUntil)
+		}
 	}
 }
