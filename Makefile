@@ -36,16 +36,19 @@ $(sam_targets): build-%Function:
 build: ## build each function into .build/<logical id>/bootstrap, without SAM (ARCHITECTURE=x86_64 for another than arm64)
 	@for function in $(FUNCTIONS:%=%Function); do $(MAKE) build-$$function ARTIFACTS_DIR=.build/$$function || exit 1; done
 
+# Built and then exec'd, not `go run`, which passes no signal on: whoever ends make ends the stack.
+local = @cd infra/local && go build -o ../../.build/local . >&2 && exec ../../.build/local
+
 .PHONY: demo up invoke
 demo: ## run both functions and their naive twins while workers are killed, and count the effects (N=100 intents of each kind)
-	@cd infra/local && go run . demo $(if $(N),--intents=$(N))
+	$(local) demo $(if $(N),--intents=$(N))
 
 up: ## start what template.yaml declares on this machine
-	@cd infra/local && go run . up
+	$(local) up
 
 invoke: ## invoke one function with one event: FUNCTION=charge EVENT=events/<name>.json
 	$(if $(and $(FUNCTION),$(EVENT)),,$(error say what to invoke: make invoke FUNCTION=charge EVENT=events/<name>.json))
-	@cd infra/local && go run . invoke $(FUNCTION) "$(abspath $(EVENT))"
+	$(local) invoke $(FUNCTION) "$(abspath $(EVENT))"
 
 .PHONY: test race java
 test: java lint race ## run every check and every test of every module

@@ -11,7 +11,8 @@
 //
 // A put that fails its condition is billed write units by the size of the item
 // that is already there (Amazon DynamoDB, "Condition expressions"), so the record
-// stays under 1 KB: results of more than 512 bytes go to an item of their own.
+// stays small: results of more than 512 bytes go to an item of their own, put
+// before the record is completed.
 //
 // # Retries
 //
