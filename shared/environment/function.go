@@ -48,6 +48,7 @@ func NewFunction(ctx context.Context, operation string, v *Variables) (*Function
 		return nil, fmt.Errorf("load AWS configuration: %w", err)
 	}
 	client := dynamo.NewClient(cfg)
+	metrics := telemetry.NewEmitter(os.Stdout, intents.Scope, operation, time.Now)
 	intents.Store = dynamo.New(client, table)
 	return &Function{
 		AWS:    cfg,
@@ -56,7 +57,7 @@ func NewFunction(ctx context.Context, operation string, v *Variables) (*Function
 		batch: sqsbatch.Config{
 			Queue:    sqs.NewFromConfig(cfg, func(o *sqs.Options) { o.HTTPClient = dynamo.AttemptClient() }),
 			QueueURL: queueURL,
-			Observe:  telemetry.NewEmitter(os.Stdout, intents.Scope, operation, time.Now).Observe,
+			Observe:  func(ctx context.Context, r sqsbatch.Report) { metrics.Observe(ctx, telemetry.Batch(r)) },
 			Log:      slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("operation", operation),
 		},
 	}, nil

@@ -21,7 +21,7 @@ var mayImport = map[string][]string{
 	"shared/intent":      nil,
 	"shared/dynamo":      {"shared/intent"},
 	"shared/sqsbatch":    {"shared/intent"},
-	"shared/telemetry":   {"shared/intent", "shared/sqsbatch"}, // for what it observes
+	"shared/telemetry":   {"shared/intent"},
 	"shared/environment": {"shared/intent", "shared/dynamo", "shared/sqsbatch", "shared/telemetry"},
 	"functions/*":        {"shared/intent", "shared/dynamo", "shared/sqsbatch", "shared/telemetry", "shared/environment"},
 	"shared/intenttest":  {"shared/intent"}, // what tests are made of, and nothing else

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/singleeffect/once/shared/intent"
-	"github.com/singleeffect/once/shared/sqsbatch"
 )
 
 // Namespace is the CloudWatch namespace of every metric here.
@@ -26,6 +25,16 @@ var outcomes = map[intent.Kind]string{
 	intent.InProgress: "InProgress",
 	intent.Conflict:   "Conflict",
 	intent.InDoubt:    "InDoubt",
+}
+
+// Batch is what is told of one batch, each field a count of messages: an
+// sqsbatch.Report, which converts to it.
+type Batch struct {
+	Outcomes      map[intent.Kind]int
+	Failed        int
+	Listed        int
+	UnknownFormat int
+	Takeovers     int
 }
 
 // Emitter writes one line for each batch.
@@ -49,7 +58,7 @@ type metric struct {
 
 // Observe writes the counts of a batch that are not zero. A line that cannot be
 // written is dropped: metrics never fail a message.
-func (e *Emitter) Observe(_ context.Context, r sqsbatch.Report) {
+func (e *Emitter) Observe(_ context.Context, r Batch) {
 	line := map[string]any{}
 	var metrics []metric
 	count := func(name string, n int) {

@@ -12,21 +12,20 @@ import (
 	"time"
 
 	"github.com/singleeffect/once/shared/intent"
-	"github.com/singleeffect/once/shared/sqsbatch"
 	"github.com/singleeffect/once/shared/telemetry"
 )
 
 var at = time.UnixMilli(1_790_000_000_123)
 
 // full has something of everything.
-var full = sqsbatch.Report{
+var full = telemetry.Batch{
 	Outcomes: map[intent.Kind]int{
 		intent.Executed: 3, intent.Replayed: 2, intent.Refused: 1, intent.InProgress: 4, intent.Conflict: 5, intent.InDoubt: 6,
 	},
 	Failed: 7, Listed: 22, UnknownFormat: 1, Takeovers: 2,
 }
 
-func observe(t *testing.T, reports ...sqsbatch.Report) []string {
+func observe(t *testing.T, reports ...telemetry.Batch) []string {
 	t.Helper()
 	var out bytes.Buffer
 	e := telemetry.NewEmitter(&out, "shop", "charge", func() time.Time { return at })
@@ -107,16 +106,16 @@ func TestLineFollowsTheSpecification(t *testing.T) {
 
 func TestObserve(t *testing.T) {
 	for name, c := range map[string]struct {
-		report sqsbatch.Report
+		report telemetry.Batch
 		want   map[string]any
 	}{
 		"everything": {full, map[string]any{
 			"Executed": 3.0, "Replayed": 2.0, "Refused": 1.0, "InProgress": 4.0, "Conflict": 5.0, "InDoubt": 6.0,
 			"Failed": 7.0, "Listed": 22.0, "UnknownFormat": 1.0, "Takeovers": 2.0,
 		}},
-		"one thing": {sqsbatch.Report{Outcomes: map[intent.Kind]int{intent.Executed: 1}}, map[string]any{"Executed": 1.0}},
-		"nothing":   {sqsbatch.Report{Outcomes: map[intent.Kind]int{}}, nil},
-		"zeros":     {sqsbatch.Report{Outcomes: map[intent.Kind]int{intent.Executed: 0}}, nil},
+		"one thing": {telemetry.Batch{Outcomes: map[intent.Kind]int{intent.Executed: 1}}, map[string]any{"Executed": 1.0}},
+		"nothing":   {telemetry.Batch{Outcomes: map[intent.Kind]int{}}, nil},
+		"zeros":     {telemetry.Batch{Outcomes: map[intent.Kind]int{intent.Executed: 0}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := observe(t, c.report)
