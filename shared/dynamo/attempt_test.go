@@ -77,6 +77,9 @@ func copyTo(w http.ResponseWriter, response *http.Response, part float64) {
 // second, and the effect takes place once. So it is with an answer that breaks
 // off.
 func TestAttemptThatGetsNoAnswer(t *testing.T) {
+	if dynamo.AttemptTimeout < time.Second || dynamo.AttemptTimeout > 2*time.Second {
+		t.Errorf("attempt timeout: got %v, want 1 to 2 s", dynamo.AttemptTimeout)
+	}
 	b := newBench(t)
 	hang := func(r *http.Request) { <-r.Context().Done() }
 	for name, c := range map[string]struct {

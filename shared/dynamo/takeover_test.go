@@ -248,7 +248,11 @@ func TestC39_ClaimRepeatedAfterItsLease(t *testing.T) {
 				return intenttest.Fault{LoseReply: true, After: func() {
 					h := other.blind(p)
 					h.Probe = no
+					first := b.record(t, d)
 					_, _ = other.deliver(h, d)
+					if r := b.record(t, d); c.takeover.Drop && (r.State != intent.StateReleased || r.Owner == first.Owner) {
+						t.Errorf("record: got %s by %s, want it released and no longer of %s", r.State, r.Owner, first.Owner)
+					}
 					w.advance(lapse + time.Minute)
 				}}
 			})(w)

@@ -2,6 +2,7 @@ package sqsbatch
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
 
 	"github.com/singleeffect/once/shared/intent"
 )
@@ -42,9 +44,17 @@ func (b *Batch) hide(ctx context.Context, m events.SQSMessage, wait time.Duratio
 		ReceiptHandle:     aws.String(m.ReceiptHandle),
 		VisibilityTimeout: int32((wait + time.Second - 1) / time.Second), // whole seconds, up
 	})
-	if err != nil && !b.denied.Swap(true) {
-		b.Log.WarnContext(ctx, "cannot hide messages in progress elsewhere, each costs its receives", "error", err.Error())
+	if err == nil || denied(err) && b.denied.Swap(true) {
+		return
 	}
+	b.Log.WarnContext(ctx, "cannot hide a message in progress elsewhere, it costs its receives", "error", err.Error())
+}
+
+// denied reports that the role may not change visibility: said once, since it
+// will not pass by itself.
+func denied(err error) bool {
+	var answer smithy.APIError
+	return errors.As(err, &answer) && strings.HasPrefix(answer.ErrorCode(), "AccessDenied")
 }
 
 // queueName is the end of a queue's URL, out of its ARN.

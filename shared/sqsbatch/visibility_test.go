@@ -2,7 +2,6 @@ package sqsbatch_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -10,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/aws/smithy-go"
 
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/sqsbatch"
@@ -121,7 +122,8 @@ func TestC20DeferralNeverSends(t *testing.T) {
 func TestHidingDenied(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.queue.do = func(context.Context) error { return errors.New("AccessDenied: sqs:ChangeMessageVisibility") }
+	no := &smithy.GenericAPIError{Code: "AccessDenied", Message: "sqs:ChangeMessageVisibility"}
+	r.queue.do = func(context.Context) error { return no }
 	r.hand.do = func(_ context.Context, d intent.Delivery) (intent.Outcome, error) {
 		if d.Key == "k" {
 			return intent.Outcome{Kind: intent.InProgress, Wait: time.Second}, nil
@@ -138,7 +140,7 @@ func TestHidingDenied(t *testing.T) {
 			said = append(said, line)
 		}
 	}
-	if len(said) != 1 || said[0]["level"] != "WARN" || said[0]["error"] != "AccessDenied: sqs:ChangeMessageVisibility" {
+	if len(said) != 1 || said[0]["level"] != "WARN" || said[0]["error"] != no.Error() {
 		t.Errorf("got complaints %v, want one", said)
 	}
 }
