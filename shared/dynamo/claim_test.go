@@ -146,13 +146,14 @@ func TestC12_ClaimHeardTooLate(t *testing.T) {
 		"Blind": func(w *worker, p *provider) handler { return w.blind(p) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits
 			p := new(provider)
 			d := message(t, `{"cents":10}`)
 			w := b.worker(t)
 			w.plan = func(call intenttest.Call) intenttest.Fault {
 				return intenttest.Fault{LoseReply: call.Operation == "PutItem"}
 			}
-			if o, err := class(w, p).Deliver(deadline(t, 1300*time.Millisecond), d); err == nil {
+			if o, err := class(w, p).Deliver(deadline(t, 2*time.Second), d); err == nil {
 				t.Errorf("delivery: got %s, want an error", describe(o, err))
 			}
 			p.want(t, 0, 0)

@@ -157,3 +157,26 @@ func TestC25_ReasonsThatStay(t *testing.T) {
 		})
 	}
 }
+
+// C25: a record in the way decides, whatever else is among the reasons.
+func TestC25_RecordsOwnReasonIsReadFirst(t *testing.T) {
+	b := newBench(t)
+	for _, beside := range []string{"TransactionConflict", "ThrottlingError", "ValidationError", "ConditionalCheckFailed"} {
+		t.Run(beside, func(t *testing.T) {
+			d := b.executed(t, "Ledger", new(provider))
+			w := b.worker(t)
+			w.plan = func(call intenttest.Call) intenttest.Fault {
+				if call.Operation == "TransactWriteItems" {
+					return intenttest.Fault{Reply: cancelled("ConditionalCheckFailed", beside)}
+				}
+				return intenttest.Fault{}
+			}
+			o, err := w.deliver(w.ledger(d.Key), d)
+			want(t, "redelivery", o, err, intent.Replayed)
+			if got := w.writes(); got != 1 {
+				t.Errorf("requests that write: got %d, want 1", got)
+			}
+			b.wantBalance(t, d.Key, 90)
+		})
+	}
+}

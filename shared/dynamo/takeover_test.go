@@ -22,12 +22,13 @@ func TestC10_TimeoutInsideTheEffect(t *testing.T) {
 		}
 	}
 	t.Run("Keyed runs again under the same downstream key", func(t *testing.T) {
+		t.Parallel() // it waits
 		p := new(provider)
 		d := message(t, `{"cents":10}`)
 		first := b.worker(t)
 		h := first.keyed(p)
 		h.Effect = cutOff(func(key string) { p.charge(key) })
-		ctx := deadline(t, 1500*time.Millisecond)
+		ctx := deadline(t, 2500*time.Millisecond)
 		if o, err := h.Deliver(ctx, d); !errors.Is(err, intent.ErrUnknown) {
 			t.Errorf("first delivery: got %s, want ErrUnknown", describe(o, err))
 		}
@@ -43,12 +44,13 @@ func TestC10_TimeoutInsideTheEffect(t *testing.T) {
 		p.want(t, 2, 1)
 	})
 	t.Run("Blind is in doubt", func(t *testing.T) {
+		t.Parallel()
 		p := new(provider)
 		d := message(t, `{"cents":10}`)
 		first := b.worker(t)
 		h := first.blind(p)
 		h.Effect = cutOff(func(string) { p.send() })
-		o, err := h.Deliver(deadline(t, 1500*time.Millisecond), d)
+		o, err := h.Deliver(deadline(t, 2500*time.Millisecond), d)
 		want(t, "first delivery", o, err, intent.InDoubt)
 		second := b.later(t, lapse)
 		o, err = second.deliver(second.blind(p), d)
@@ -286,4 +288,29 @@ func TestC39_ClaimRepeatedAfterItWasParked(t *testing.T) {
 	o, err := w.deliver(w.blind(p), d)
 	want(t, "late claim", o, err, intent.InDoubt)
 	p.want(t, 0, 0)
+}
+
+// Others wait for the lease and the skew margin, to the millisecond.
+func TestSkewMargin(t *testing.T) {
+	b := newBench(t)
+	for after, kind := range map[time.Duration]intent.Kind{
+		0:                       intent.InProgress,
+		1999 * time.Millisecond: intent.InProgress,
+		2 * time.Second:         intent.Executed,
+	} {
+		t.Run(after.String(), func(t *testing.T) {
+			p := new(provider)
+			d := message(t, `{"cents":10}`)
+			b.standing(t, d, intent.StateClaimed)
+			now := b.record(t, d).LeaseUntil.Add(after)
+			w := b.worker(t)
+			h := w.keyed(p)
+			h.Now = func() time.Time { return now }
+			o, err := w.deliver(h, d)
+			want(t, "delivery", o, err, kind)
+			if kind == intent.InProgress && o.Wait != 2*time.Second-after {
+				t.Errorf("the message is put off for %v, want %v", o.Wait, 2*time.Second-after)
+			}
+		})
+	}
 }
