@@ -29,7 +29,8 @@ const (
 	// until the context ends.
 	sdkAttempts = 3
 
-	// baseBackoff is the SDK's own for DynamoDB.
+	// baseBackoff doubles with each try up to maxBackoff: the bounds of the full
+	// jitter between tries, the SDK's and ours.
 	baseBackoff = 25 * time.Millisecond
 	maxBackoff  = time.Second
 )
@@ -43,8 +44,9 @@ func Tune(o *dynamodb.Options) {
 	o.HTTPClient = AttemptClient()
 	o.Retryer = retry.NewStandard(func(so *retry.StandardOptions) {
 		so.MaxAttempts = sdkAttempts
-		so.BaseDelay = baseBackoff
-		so.MaxBackoff = maxBackoff
+		// The SDK's own starts at 1 s for throttling, which two retries make a short
+		// invocation's whole time.
+		so.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return backoff(attempt), nil })
 		// The SDK's quota of retries is shared by all calls of a client and would
 		// give up on a completion because others had been throttled.
 		so.RateLimiter = ratelimit.None
