@@ -26,7 +26,8 @@ var _ intent.Store = (*Store)(nil)
 // New returns the store on the table.
 func New(client API, table string) *Store { return &Store{client: client, table: table} }
 
-// Claim is one conditional PutItem.
+// Claim is one conditional PutItem. A batch of claims in one request has its
+// place here: it would answer for each record what this does.
 func (s *Store) Claim(ctx context.Context, next intent.Record) (intent.Record, error) {
 	standing, err := s.put(ctx, next)
 	return standing, wrap("claim intent", err)

@@ -88,6 +88,49 @@ func TestC34_LateFailureAfterTakeover(t *testing.T) {
 	}
 }
 
+// C34: nor may it close or open the one under which its successor still works.
+func TestC34_LateEndDuringTheSuccessorsEffect(t *testing.T) {
+	b := newBench(t)
+	for name, verdict := range map[string]error{
+		"done":        nil,
+		"not applied": intent.NotApplied(errors.New("429")),
+		"refused":     intent.Refuse("declined"),
+		"unknown":     errors.New("connection reset"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := new(provider)
+			d := message(t, `{"cents":10}`)
+			first, second := b.worker(t), b.later(t, lapse)
+			begun, wake, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+			zombie := first.keyed(p)
+			zombie.Effect = func(context.Context, charge, intent.Attempt) (any, error) {
+				close(begun)
+				<-wake
+				return nil, verdict
+			}
+			go func() {
+				defer close(ended)
+				if o, err := first.deliver(zombie, d); err == nil && o.Kind != intent.InProgress {
+					t.Errorf("late worker: got %s, want an error or in progress", describe(o, err))
+				}
+			}()
+			<-begun
+			successor := second.keyed(p)
+			effect := successor.Effect
+			successor.Effect = func(ctx context.Context, c charge, a intent.Attempt) (any, error) {
+				taken := b.item(t, intentOf(d))
+				close(wake)
+				<-ended
+				wantUntouched(t, b, d, taken)
+				return effect(ctx, c, a)
+			}
+			o, err := second.deliver(successor, d)
+			want(t, "successor", o, err, intent.Executed)
+			p.want(t, 1, 1)
+		})
+	}
+}
+
 func TestZombieLedger(t *testing.T) {
 	b := newBench(t)
 	t.Run("a zombie wakes after another's transaction", func(t *testing.T) {

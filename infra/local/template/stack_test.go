@@ -138,7 +138,7 @@ func TestStackParameters(t *testing.T) {
 	}
 }
 
-// DESIGN section 6, for every pair of parameters that the template lets stand: its rules say as lists what no function of CloudFormation
+// The arithmetic of windows, for every pair of parameters that the template lets stand: its rules say as lists what no function of CloudFormation
 // can compute.
 func TestStackRules(t *testing.T) {
 	pairs := func(first, second string, allowed func(x, y int) bool, xs, ys []int) {
@@ -162,7 +162,7 @@ func TestStackRules(t *testing.T) {
 		[]int{2, 5, 10, 20, 50, 100, 1000}, []int{2, 5, 10, 20, 50, 100, 1000})
 }
 
-// C03, C08 and the rest of DESIGN section 6 for the template as it is.
+// C03, C08 and the rest of the arithmetic of windows for the template as it is.
 func TestStackWindows(t *testing.T) {
 	got, err := stack(t, nil)
 	if err != nil {
