@@ -1,16 +1,12 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/singleeffect/once/shared/dynamo"
@@ -46,24 +42,7 @@ func newFunction(t *testing.T) function {
 // handle runs one sample and returns the indexes of the messages that are listed.
 func (f function) handle(t *testing.T, name string) []int {
 	t.Helper()
-	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var event events.SQSEvent
-	if err := json.Unmarshal(content, &event); err != nil {
-		t.Fatal(err)
-	}
-	response, err := f.batch.Handle(context.Background(), event)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	var listed []int
-	for _, failure := range response.BatchItemFailures {
-		listed = append(listed, slices.IndexFunc(event.Records, func(m events.SQSMessage) bool { return m.MessageId == failure.ItemIdentifier }))
-	}
-	slices.Sort(listed)
-	return listed
+	return intenttest.Listed(t, name, f.batch.Handle)
 }
 
 func TestSampleEvents(t *testing.T) {
