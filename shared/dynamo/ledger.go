@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/shared/intent"
@@ -14,11 +13,6 @@ import (
 
 // maxVanished bounds the tries while the record that refuses them cannot be found.
 const maxVanished = 3
-
-// MaxWrites is how many writes a Ledger effect may ask for: a transaction takes
-// 100 actions and 4 MB (Amazon DynamoDB quotas, "Transactions"), of which the
-// record takes one and a large result another.
-const MaxWrites = 98
 
 // Writes is what a Ledger effect wants done, all of it or nothing.
 type Writes struct {
@@ -28,7 +22,7 @@ type Writes struct {
 	Items []types.TransactWriteItem
 
 	// Result is what every duplicate gets back. A transaction returns no values,
-	// so it is made from the payload.
+	// so it is made from the payload; it is no Completion.
 	Result any
 
 	// Failed gives the failure of the items' own conditions a meaning: reasons
@@ -99,6 +93,13 @@ func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, 
 	defer cancel()
 	store := l.Store.(*Store)
 	config := l.WithDefaults()
+	if config.MayBeForgotten(d.SentAt) {
+		standing, err := intent.Remembered(storeCtx, store, key)
+		if err != nil {
+			return intent.Outcome{}, err
+		}
+		return outcome(standing, intent.Record{Fingerprint: d.Fingerprint}, intent.Executed)
+	}
 	now := config.Now()
 	record := intent.Record{
 		Intent:      key.String(),
@@ -143,6 +144,9 @@ func (l *Ledger[P]) plan(ctx context.Context, payload P, a intent.Attempt) (Writ
 	if err == nil && len(w.Items) > MaxWrites {
 		err = fmt.Errorf("ledger effect asks for %d writes, the limit is %d", len(w.Items), MaxWrites)
 	}
+	if _, ok := w.Result.(intent.Completion); err == nil && ok {
+		err = errors.New("ledger effect's result is a Completion: its writes belong into Items")
+	}
 	return w, err
 }
 
@@ -165,11 +169,7 @@ func (w Writes) failed(reasons []types.CancellationReason) error {
 	if w.Failed != nil {
 		return w.Failed(reasons)
 	}
-	var codes []string
-	for _, r := range reasons {
-		codes = append(codes, aws.ToString(r.Code))
-	}
-	return fmt.Errorf("conditions of the effect's writes failed: %v", codes)
+	return fmt.Errorf("conditions of the effect's writes failed: %v", codes(reasons))
 }
 
 // commit writes the record and the items in one transaction and returns the
@@ -181,57 +181,25 @@ func (s *Store) commit(ctx context.Context, next intent.Record, items []types.Tr
 		return standing, nil, err
 	}
 	attribute, sibling := place(&next)
-	actions := append([]types.TransactWriteItem{{Put: &types.Put{
+	var more []types.TransactWriteItem
+	if sibling != nil { // unconditional and safe: see keep
+		more = append(more, types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: sibling}})
+	}
+	v, err := s.transact(ctx, types.TransactWriteItem{Put: &types.Put{
 		TableName:                           &s.table,
 		Item:                                encode(next, attribute),
 		ConditionExpression:                 aws.String(conditionAbsent),
 		ExpressionAttributeValues:           item{":now": number(next.ClaimedAt.Unix())},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}}, items...)
-	if sibling != nil { // unconditional and safe: see keep
-		actions = append(actions, types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: sibling}})
-	}
-	var inTheWay *types.CancellationReason
-	err := persist(ctx, func(ctx context.Context) error {
-		// No token of ours: the SDK draws one for each call and keeps the bytes the
-		// same over its own retries. A token would not be the guard anyway, it is
-		// good for ten minutes; the record's condition is.
-		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: actions})
-		// The record's own reason is read first: whatever else is among them, a
-		// record in the way decides.
-		if reasons := cancelled(err); len(reasons) > 0 && conditionFailed(reasons[0]) {
-			inTheWay = &reasons[0]
-			return nil
-		}
-		return err
-	})
+	}}, items, more...)
 	switch {
-	case inTheWay != nil:
-		standing, err := s.found(ctx, next.Intent, inTheWay.Item)
+	case v.inTheWay != nil:
+		standing, err := s.found(ctx, next.Intent, v.inTheWay.Item)
 		return standing, nil, wrap("read record in the way", err)
-	case err == nil:
-		return next, nil, nil
-	case len(cancelled(err)) < 1+len(items):
-		return intent.Record{}, nil, wrap("commit intent", err)
+	case v.rejected != nil:
+		return intent.Record{}, v.rejected, nil
+	case err != nil:
+		return intent.Record{}, nil, wrap("commit intent", err) // also invalid, or an item collection too large
 	}
-	own := cancelled(err)[1 : 1+len(items)]
-	for _, r := range own {
-		if conditionFailed(r) {
-			return intent.Record{}, own, nil
-		}
-	}
-	return intent.Record{}, nil, wrap("commit intent", err) // invalid, or an item collection too large
-}
-
-// cancelled returns the reasons of a cancelled transaction, one for each action.
-func cancelled(err error) []types.CancellationReason {
-	var c *types.TransactionCanceledException
-	if !errors.As(err, &c) {
-		return nil
-	}
-	return c.CancellationReasons
-}
-
-func conditionFailed(r types.CancellationReason) bool {
-	return aws.ToString(r.Code) == "ConditionalCheckFailed"
+	return next, nil, nil
 }

@@ -36,6 +36,9 @@ func (s *Store) Claim(ctx context.Context, next intent.Record) (intent.Record, e
 // put puts a record where none stands. The time that decides whether one is
 // forgotten is the claim's own.
 func (s *Store) put(ctx context.Context, next intent.Record) (intent.Record, error) {
+	if next.Writes != nil {
+		return intent.Record{}, fmt.Errorf("%w: there is no claim whose completion they could join", intent.ErrWritesRejected)
+	}
 	attribute := s.keep(ctx, &next)
 	input := &dynamodb.PutItemInput{
 		TableName:                           &s.table,
@@ -51,7 +54,8 @@ func (s *Store) put(ctx context.Context, next intent.Record) (intent.Record, err
 	return s.standing(ctx, next, err)
 }
 
-// Amend is one conditional UpdateItem that names the owner and the states.
+// Amend is one conditional UpdateItem that names the owner and the states; in a
+// transaction where writes come with it.
 func (s *Store) Amend(ctx context.Context, next intent.Record) (intent.Record, error) {
 	attribute := s.keep(ctx, &next)
 	standing, err := s.update(ctx, next, conditionFor(next), values(next, attribute))
@@ -75,9 +79,13 @@ func (s *Store) Replace(ctx context.Context, shown, next intent.Record) (intent.
 }
 
 func (s *Store) update(ctx context.Context, next intent.Record, condition string, v item) (intent.Record, error) {
+	items, err := writes(next)
+	if err != nil {
+		return intent.Record{}, err
+	}
 	update := updateFor(next)
 	usedNames, usedValues := bind(v, update, condition)
-	input := &dynamodb.UpdateItemInput{
+	own := types.Update{
 		TableName:                           &s.table,
 		Key:                                 item{attrIntent: text(next.Intent)},
 		UpdateExpression:                    &update,
@@ -86,8 +94,19 @@ func (s *Store) update(ctx context.Context, next intent.Record, condition string
 		ExpressionAttributeValues:           usedValues,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
-	err := persist(ctx, func(ctx context.Context) error {
-		_, err := s.client.UpdateItem(ctx, input)
+	if len(items) > 0 {
+		return s.complete(ctx, next, own, items)
+	}
+	err = persist(ctx, func(ctx context.Context) error {
+		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName:                           own.TableName,
+			Key:                                 own.Key,
+			UpdateExpression:                    own.UpdateExpression,
+			ConditionExpression:                 own.ConditionExpression,
+			ExpressionAttributeNames:            own.ExpressionAttributeNames,
+			ExpressionAttributeValues:           own.ExpressionAttributeValues,
+			ReturnValuesOnConditionCheckFailure: own.ReturnValuesOnConditionCheckFailure,
+		})
 		return err
 	})
 	return s.standing(ctx, next, err)

@@ -66,6 +66,15 @@ func (r runner[P]) acquire(ctx, storeCtx context.Context, t task[P]) (claim, Out
 	defer cancel()
 	var standing Record
 	for vanished := 0; vanished < maxVanished; {
+		if standing.State == StateAbsent && r.MayBeForgotten(t.SentAt) {
+			var err error
+			if standing, err = Remembered(storeCtx, r.Store, t.key); err != nil {
+				return claim{}, Outcome{}, err
+			}
+			if o, ok := r.follow(standing, t); ok {
+				return claim{}, o, nil
+			}
+		}
 		c, err := r.draft(ctx, standing, t)
 		if err != nil {
 			return claim{}, Outcome{}, err
@@ -108,6 +117,17 @@ func (r runner[P]) acquire(ctx, storeCtx context.Context, t task[P]) (claim, Out
 		}
 	}
 	return claim{}, Outcome{}, ErrVanished
+}
+
+// Remembered is the record of an intent that is too old to be claimed anew. A
+// claim in its place would run what happened long ago; without a record the error
+// is ErrForgotten.
+func Remembered(ctx context.Context, s Store, k Key) (Record, error) {
+	r, err := s.Load(ctx, k.String())
+	if err == nil && r.State == StateAbsent {
+		err = ErrForgotten
+	}
+	return r, err
 }
 
 // draft is the claim to make next, after the record shown.

@@ -13,6 +13,11 @@ type Delivery struct {
 	Fingerprint Fingerprint
 	Payload     []byte // JSON
 	MessageID   string
+
+	// SentAt is the intent's own time: the earliest that is known of it. One that is
+	// older than the record's retention is run only if its record stands. Zero: not
+	// known.
+	SentAt time.Time
 }
 
 // Keyed runs effects at a provider that itself takes an idempotency key, such

@@ -129,6 +129,15 @@ func (c Config) Key(id string) (Key, error) {
 	return k, k.Validate()
 }
 
+// MayBeForgotten reports whether an intent sent at that time may have had a record
+// that is forgotten by now. A record is remembered for the retention from its end,
+// which is no earlier than the sending, as clocks go. The zero time is not known
+// to be old.
+func (c Config) MayBeForgotten(sent time.Time) bool {
+	c = c.WithDefaults()
+	return !sent.IsZero() && c.Now().Sub(sent) > c.Retention-c.SkewMargin
+}
+
 // NewOwner draws the token of one claim: 130 random bits in 26 characters.
 func NewOwner() string { return rand.Text() }
 

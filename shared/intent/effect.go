@@ -17,7 +17,7 @@ type Attempt struct {
 
 // Effect does the work of one intent. Its request to the outside is a function
 // of the payload and the downstream key alone: no clock, attempt or version.
-// It returns its result and
+// It returns its result, which may be a Completion, and
 //
 //	nil                    it happened: completed
 //	Refuse(result)         the business says no: refused
@@ -26,6 +26,18 @@ type Attempt struct {
 //
 // ctx ends before the invocation does and before the lease.
 type Effect[P any] func(ctx context.Context, payload P, a Attempt) (result any, err error)
+
+// Completion is a result whose completion commits writes with it: both are there
+// afterwards, or neither. What the writes may be is the Store's to say; see
+// dynamo.WithWrites.
+type Completion struct {
+	Result any
+	Writes any
+}
+
+// Quarantine marks err as one that no further delivery can mend. The message goes
+// to the dead-letter queue at once, with the reason.
+func Quarantine(err error) error { return fmt.Errorf("%w: %w", ErrUnprocessable, err) }
 
 type refusal struct{ result any }
 

@@ -35,6 +35,19 @@ var (
 	// ErrNoIntent is returned by Lookup when no record of the intent stands.
 	ErrNoIntent = errors.New("no record of this intent")
 
+	// ErrForgotten is returned when an intent is older than the record's retention
+	// and no record stands: it may have happened and been forgotten. Nothing was
+	// run, and no later delivery will be.
+	ErrForgotten = errors.New("intent is older than what the records remember")
+
+	// ErrUnprocessable is what Quarantine marks an error with.
+	ErrUnprocessable = errors.New("message can never be processed")
+
+	// ErrWritesRejected is returned when the writes that were to commit with a
+	// completion fail a condition of their own, or are invalid. The effect did
+	// happen; the record stands as it was.
+	ErrWritesRejected = errors.New("writes of the completion were rejected")
+
 	// ErrOtherClass is returned when a record is in a state that the class of
 	// this effect never writes, as after a change of class. Nothing was run.
 	ErrOtherClass = errors.New("record was written by another class of effect")

@@ -63,3 +63,13 @@ func (k Key) Downstream() string {
 	h := hex.EncodeToString(sum[:16])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
+
+// DeduplicationID is what a producer gives a FIFO queue for the intent: 64
+// characters, since SQS takes 128 and a key may have more (Amazon SQS API
+// reference, SendMessage). SQS drops a second one for five minutes only, and
+// rewrites it on the move to a dead-letter queue: it spares deliveries, and is
+// never the source of a key.
+func (k Key) DeduplicationID() string {
+	sum := sha256.Sum256([]byte(k.String()))
+	return hex.EncodeToString(sum[:])
+}

@@ -23,7 +23,7 @@ type Outcome struct {
 	Kind    Kind
 	Result  Result        // with Executed, Replayed and Refused
 	Attempt int           // claims of the intent so far
-	Wait    time.Duration // with InProgress: how long until it is worth another look
+	Wait    time.Duration // until it is worth another look: with InProgress, and with InDoubt where a probe is left to ask
 	Reason  string        // with Conflict and InDoubt
 	Cause   error         // what went wrong in this delivery, where the outcome is not due to that alone
 }

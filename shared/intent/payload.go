@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -313,36 +312,4 @@ func Decode[P any](payload []byte) (P, error) {
 		}
 	}
 	return p, nil
-}
-
-// ID is a text that producers also send as a whole number: "7" and 7 are one ID.
-type ID string
-
-// UnmarshalJSON accepts a string or an integer, and a null as the empty ID. Its
-// error is of the kind that encoding/json completes with the field.
-func (id *ID) UnmarshalJSON(b []byte) error {
-	if b[0] == '"' {
-		return json.Unmarshal(b, (*string)(id))
-	}
-	if bytes.Equal(b, []byte("null")) {
-		return nil
-	}
-	if bytes.ContainsAny(b, ".eE{[tf") {
-		return &json.UnmarshalTypeError{Value: jsonKind(b[0]), Type: reflect.TypeFor[ID]()}
-	}
-	*id = ID(b)
-	return nil
-}
-
-// jsonKind is what encoding/json calls the value that begins with b.
-func jsonKind(b byte) string {
-	switch b {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case 't', 'f':
-		return "bool"
-	}
-	return "number"
 }

@@ -24,6 +24,10 @@ type Record struct {
 	MessageID   string
 	Reason      string
 	ExpiresAt   time.Time // whole seconds; only with a final state
+
+	// Writes commit with this record when it is written in a final state, by a
+	// Store that knows what they are. Never read back.
+	Writes any
 }
 
 // Result is what a final record replays.
@@ -48,8 +52,11 @@ func resultOf(v any) Result {
 }
 
 // Finish returns the record as it ends: in a final state, with its result, to
-// be forgotten after the retention.
+// be forgotten after the retention. Of a Completion it takes the writes too.
 func (r Record) Finish(state State, result any, now time.Time, retention time.Duration) Record {
+	if c, ok := result.(Completion); ok {
+		r.Writes, result = c.Writes, c.Result
+	}
 	r.State = state
 	r.Result = resultOf(result)
 	r.Reason = ""

@@ -35,7 +35,12 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 	verdict, refused := readVerdict(err, c.fresh)
 	switch verdict {
 	case Yes:
-		return r.end(storeCtx, c.record.Finish(StateCompleted, result, r.Now(), r.Retention), Outcome{Kind: Executed}, nil, t)
+		var o Outcome
+		o, err = r.end(storeCtx, c.record.Finish(StateCompleted, result, r.Now(), r.Retention), Outcome{Kind: Executed}, nil, t)
+		if !r.blind || !errors.Is(err, ErrWritesRejected) {
+			return o, err
+		}
+		// It did happen, and its completion cannot be written: a doubt.
 	case declined:
 		return r.end(storeCtx, c.record.Finish(StateRefused, refused, r.Now(), r.Retention), Outcome{Kind: Refused}, nil, t)
 	case No:
@@ -44,7 +49,9 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 	if cause := context.Cause(effectCtx); errors.Is(cause, ErrLost) {
 		err = fmt.Errorf("%w: %w", err, cause)
 	}
-	err = fmt.Errorf("%w: %w", ErrUnknown, err)
+	if !errors.Is(err, ErrUnknown) {
+		err = fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
 	if !r.blind {
 		return Outcome{}, err // the call may still be under way: the claim lapses
 	}
@@ -82,14 +89,18 @@ func (r runner[P]) end(ctx context.Context, next Record, meant Outcome, meantErr
 // doubt is the outcome of a record in doubt: for as long as a probe's "no" would
 // not count yet, it is deferred like a running claim.
 func (r runner[P]) doubt(rec Record) Outcome {
-	after := r.probeAfter
-	if after == 0 {
-		after = defaultProbeAfter
-	}
-	if wait := r.untilLapsed(rec) + after; r.probe != nil && wait > 0 {
+	if wait := r.untilLapsed(rec) + r.settling(); r.probe != nil && wait > 0 {
 		return Outcome{Kind: InProgress, Attempt: rec.Attempt, Wait: wait}
 	}
 	return Outcome{Kind: InDoubt, Attempt: rec.Attempt, Reason: rec.Reason}
+}
+
+// settling is how long after a lapsed lease a probe's "no" does not count yet.
+func (r runner[P]) settling() time.Duration {
+	if r.probeAfter == 0 {
+		return defaultProbeAfter
+	}
+	return r.probeAfter
 }
 
 // settle asks the probe about a record in doubt. The outcome has no Kind when
@@ -110,7 +121,7 @@ func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]
 	var next Record
 	switch {
 	case err != nil:
-		doubt.Reason, doubt.Cause = clip("probe: "+err.Error()), err
+		doubt.Reason, doubt.Cause, doubt.Wait = clip("probe: "+err.Error()), err, r.settling()
 		return shown, doubt, nil
 	case verdict == Yes:
 		next = shown.Finish(StateCompleted, result, r.Now(), r.Retention)
@@ -118,6 +129,7 @@ func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]
 		next = shown
 		next.State, next.Owner, next.ClaimedAt, next.Reason = StateReleased, NewOwner(), time.Time{}, "probe: did not happen"
 	default:
+		doubt.Wait = r.settling()
 		return shown, doubt, nil
 	}
 	standing, err := r.Store.Replace(storeCtx, shown, next)

@@ -10,7 +10,9 @@ import "context"
 // was lost is repeated, fails its own condition, and is recognised because the
 // record that stands carries our owner and the state we wrote. An error means
 // that what stands is not known; the write may have landed. A *FormatError
-// means that a record stands which this release cannot read.
+// means that a record stands which this release cannot read. Amend and Replace
+// commit the Writes of a final record in the same step, or nothing: a failure of
+// theirs is ErrWritesRejected.
 //
 // Throttling and conflicts with transactions are retried until ctx ends, for 30 s
 // under a ctx without a deadline.
