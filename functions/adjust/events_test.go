@@ -22,7 +22,7 @@ const samples = "../../events/"
 // openingBalance is what account 7 has before a sample, in cents.
 const openingBalance = 10_000
 
-// function is the whole function, on DynamoDB, with account 7.
+// function is the whole function, on DynamoDB, with account 7, and with account 9 whose balance is no number.
 type function struct {
 	batch    *sqsbatch.Batch
 	db       *dynamodb.Client
@@ -33,11 +33,13 @@ func newFunction(t *testing.T) function {
 	t.Helper()
 	db := intenttest.Engine(t)
 	accounts := intenttest.Table(t, db, "account_id")
-	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &accounts, Item: map[string]types.AttributeValue{
-		"account_id": &types.AttributeValueMemberS{Value: "7"},
-		"balance":    cents(openingBalance),
-	}}); err != nil {
-		t.Fatal(err)
+	for account, balance := range map[string]types.AttributeValue{"7": cents(openingBalance), "9": &types.AttributeValueMemberS{Value: "10000"}} {
+		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &accounts, Item: map[string]types.AttributeValue{
+			"account_id": &types.AttributeValueMemberS{Value: account},
+			"balance":    balance,
+		}}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	batch, err := sqsbatch.New(sqsbatch.Config{Handler: &dynamo.Ledger[adjustment]{
 		Config: intent.Config{Scope: "test", Operation: "adjust", Store: dynamo.New(db, intenttest.Table(t, db, "intent"))},
@@ -81,6 +83,8 @@ func TestSampleEvents(t *testing.T) {
 		"conflicting-payload":          {balance: "9000", listed: []int{1}},
 		"no-key":                       {balance: "10000", listed: []int{0, 1, 2}},
 		"poison":                       {balance: "9000", listed: []int{1}},
+		// C14: [9 fails, 7, 9]: the second of account 9 does not overtake the first, 7 goes on.
+		"failure-stops-its-group": {balance: "9000", listed: []int{0, 2}},
 	}
 	files, err := filepath.Glob(samples + "adjust-*.json")
 	if err != nil || len(files) != len(stories) {
