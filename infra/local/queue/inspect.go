@@ -69,3 +69,23 @@ func (s *Service) GetQueueAttributes(in GetQueueAttributesInput) (GetQueueAttrib
 	}
 	return out, nil
 }
+
+// Peek returns what is in a queue, in flight or not, in the order of sending and without receiving it: the messages
+// have no receipt handle, and nothing is counted. SQS has nothing like it. It is for whoever runs the service and asks
+// what ended in a dead-letter queue: a receive would hide from the next one what it finds.
+func (s *Service) Peek(queueURL string) ([]Message, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := s.queue(queueURL, s.now())
+	if err != nil {
+		return nil, err
+	}
+	all := ReceiveMessageInput{MessageSystemAttributeNames: []string{"All"}, MessageAttributeNames: []string{"All"}}
+	var there []Message
+	for _, m := range q.messages {
+		seen := q.delivery(m, all)
+		seen.ReceiptHandle = ""
+		there = append(there, seen)
+	}
+	return there, nil
+}

@@ -146,14 +146,16 @@ func (q *queue) delivery(m *message, in ReceiveMessageInput) Message {
 // system returns the wanted system attributes that the message has.
 func (m *message) system(wanted []string) map[string]string {
 	all := map[string]string{
-		"SenderId":                         account,
-		"SentTimestamp":                    strconv.FormatInt(m.sent.UnixMilli(), 10),
-		"ApproximateFirstReceiveTimestamp": strconv.FormatInt(m.firstReceived.UnixMilli(), 10),
-		"ApproximateReceiveCount":          strconv.Itoa(m.received),
-		"MessageGroupId":                   m.group,
-		"MessageDeduplicationId":           m.dedup,
-		"SequenceNumber":                   m.sequence,
-		"DeadLetterQueueSourceArn":         m.deadFrom,
+		"SenderId":                 account,
+		"SentTimestamp":            strconv.FormatInt(m.sent.UnixMilli(), 10),
+		"ApproximateReceiveCount":  strconv.Itoa(m.received),
+		"MessageGroupId":           m.group,
+		"MessageDeduplicationId":   m.dedup,
+		"SequenceNumber":           m.sequence,
+		"DeadLetterQueueSourceArn": m.deadFrom,
+	}
+	if m.received > 0 {
+		all["ApproximateFirstReceiveTimestamp"] = strconv.FormatInt(m.firstReceived.UnixMilli(), 10)
 	}
 	out := make(map[string]string)
 	for name, value := range all {
