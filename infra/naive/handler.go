@@ -1,6 +1,9 @@
 // Package naive is the handler of the tutorials, the twin that the guarded
 // functions are shown beside: look whether the message was seen, do the work,
 // then mark it as seen. Between the work and the mark it may be killed.
+//
+// For what sets or deletes the tutorials say that it is idempotent by nature and
+// needs no mark. It is, until the world has moved on before a redelivery.
 package naive
 
 import (
@@ -24,20 +27,25 @@ type Effect func(ctx context.Context, body []byte) error
 // Handler answers SQS events as the tutorials do.
 type Handler struct {
 	DB     *dynamodb.Client
-	Marks  string // table of the keys that were seen, partition key intent
+	Marks  string // table of the keys that were seen, partition key intent; none looks for no marks and leaves none
 	Effect Effect
 }
 
 // Start hands the twin to Lambda. Its marks go to the table that INTENT_TABLE
 // names, under the same partition key that the guarded function uses.
-func Start(effect func(*dynamodb.Client) Effect) {
+func Start(effect func(*dynamodb.Client) Effect) { start(effect, os.Getenv("INTENT_TABLE")) }
+
+// StartUnmarked hands over a twin that leaves no marks.
+func StartUnmarked(effect func(*dynamodb.Client) Effect) { start(effect, "") }
+
+func start(effect func(*dynamodb.Client) Effect, marks string) {
 	cfg, err := config.LoadDefaultConfig(context.Background())
 	if err != nil {
 		slog.Error("cannot start", "error", err.Error())
 		os.Exit(1)
 	}
 	db := dynamodb.NewFromConfig(cfg)
-	h := Handler{DB: db, Marks: os.Getenv("INTENT_TABLE"), Effect: effect(db)}
+	h := Handler{DB: db, Marks: marks, Effect: effect(db)}
 	lambda.Start(h.Handle)
 }
 
@@ -54,6 +62,9 @@ func (h Handler) Handle(ctx context.Context, event events.SQSEvent) (events.SQSE
 }
 
 func (h Handler) message(ctx context.Context, body []byte) error {
+	if h.Marks == "" {
+		return h.Effect(ctx, body)
+	}
 	var named struct {
 		Key string `json:"idempotency_key"`
 	}
