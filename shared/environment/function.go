@@ -28,12 +28,13 @@ type Function struct {
 	batch  sqsbatch.Config
 }
 
-// NewFunction reads SCOPE, INTENT_TABLE, QUEUE_URL, LEASE_MARGIN_SECONDS and
-// RETENTION_DAYS, and makes the clients. The caller reads its own variables
+// NewFunction reads SCOPE, INTENT_TABLE, QUEUE_URL, DEAD_LETTER_QUEUE_URL,
+// LEASE_MARGIN_SECONDS and RETENTION_DAYS, and makes the clients. The caller reads its own variables
 // before, so that the error names all of them.
 func NewFunction(ctx context.Context, operation string, v *Variables) (*Function, error) {
 	table := v.Required("INTENT_TABLE")
 	queueURL := v.Required("QUEUE_URL")
+	deadLetterURL := v.Required("DEAD_LETTER_QUEUE_URL")
 	intents := intent.Config{
 		Scope:       v.Required("SCOPE"),
 		Operation:   operation,
@@ -55,10 +56,11 @@ func NewFunction(ctx context.Context, operation string, v *Variables) (*Function
 		Client: client,
 		Intent: intents,
 		batch: sqsbatch.Config{
-			Queue:    sqs.NewFromConfig(cfg, func(o *sqs.Options) { o.HTTPClient = dynamo.AttemptClient() }),
-			QueueURL: queueURL,
-			Observe:  func(ctx context.Context, r sqsbatch.Report) { metrics.Observe(ctx, telemetry.Batch(r)) },
-			Log:      slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("operation", operation),
+			Queue:         sqs.NewFromConfig(cfg, func(o *sqs.Options) { o.HTTPClient = dynamo.AttemptClient() }),
+			QueueURL:      queueURL,
+			DeadLetterURL: deadLetterURL,
+			Observe:       func(ctx context.Context, r sqsbatch.Report) { metrics.Observe(ctx, telemetry.Batch(r)) },
+			Log:           slog.New(slog.NewJSONHandler(os.Stderr, nil)).With("operation", operation),
 		},
 	}, nil
 }

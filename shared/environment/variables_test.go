@@ -16,7 +16,8 @@ import (
 func complete() map[string]string {
 	return map[string]string{
 		"SCOPE": "once", "INTENT_TABLE": "intents", "QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/once-charge",
-		"LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90",
+		"DEAD_LETTER_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/once-charge-dead",
+		"LEASE_MARGIN_SECONDS":  "3", "RETENTION_DAYS": "90",
 	}
 }
 
@@ -98,7 +99,7 @@ func TestNewFunction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.QueueURL != complete()["QUEUE_URL"] || b.Queue == nil || b.Observe == nil || b.Log == nil {
+		if b.QueueURL != complete()["QUEUE_URL"] || b.DeadLetterURL != complete()["DEAD_LETTER_QUEUE_URL"] || b.Queue == nil || b.Observe == nil || b.Log == nil {
 			t.Errorf("batch: got %+v", b.Config)
 		}
 		var invalid *intent.ConfigError
@@ -114,7 +115,7 @@ func TestNewFunction(t *testing.T) {
 		if !errors.As(err, &unusable) {
 			t.Fatalf("got %v, want an Error", err)
 		}
-		want := []string{"INTENT_TABLE", "LEASE_MARGIN_SECONDS", "QUEUE_URL", "RETENTION_DAYS", "SCOPE", "USERS_TABLE"}
+		want := []string{"DEAD_LETTER_QUEUE_URL", "INTENT_TABLE", "LEASE_MARGIN_SECONDS", "QUEUE_URL", "RETENTION_DAYS", "SCOPE", "USERS_TABLE"}
 		if got := slices.Sorted(slices.Values(unusable.Missing)); !slices.Equal(got, want) {
 			t.Errorf("missing: got %v, want %v", got, want)
 		}

@@ -19,8 +19,8 @@ import (
 // answerBy is how long before the deadline the answer leaves, done or not.
 const answerBy = 150 * time.Millisecond
 
-// Handler is an effect of some class: *intent.Keyed, *intent.Blind or
-// *dynamo.Ledger.
+// Handler is an effect of some class: *intent.Keyed, *intent.Blind,
+// *intent.Natural or *dynamo.Ledger.
 type Handler interface {
 	Validate() error
 	Deliver(context.Context, intent.Delivery) (intent.Outcome, error)
@@ -39,12 +39,18 @@ type Config struct {
 	// QueueURL is the queue's URL. Required with Queue.
 	QueueURL string
 
+	// DeadLetterURL is the dead-letter queue's URL, for quarantine: what no further
+	// delivery can mend goes there at once, with the reason, and is acknowledged.
+	// Needs a Queue and sqs:SendMessage. Without one such messages are listed,
+	// until SQS moves them.
+	DeadLetterURL string
+
 	// Concurrency is how many intents of a batch run side by side. Defaults to 10;
 	// a Blind handler's run one at a time whatever this says.
 	Concurrency int
 
-	// Key finds the key of a message that carries none in its attributes or body.
-	// Defaults to refusing it with intent.ErrNoKey.
+	// Key finds the key of a message that carries none in its attributes or body. It
+	// is given the message without its envelopes. Defaults to refusing it with intent.ErrNoKey.
 	Key func(events.SQSMessage) (string, error)
 
 	// Select picks the part of a body, as JSON, that must be the same in every
@@ -64,6 +70,7 @@ type Report struct {
 	Outcomes      map[intent.Kind]int // by what they turned out to be
 	Failed        int                 // listed with an error
 	Listed        int                 // in the partial batch response
+	Quarantined   int                 // sent to the dead-letter queue, and so not listed
 	UnknownFormat int                 // records of another release, among Failed
 	Takeovers     int                 // executed by a second or later attempt
 }
@@ -72,8 +79,9 @@ type Report struct {
 // may run several at once.
 type Batch struct {
 	Config
-	denied atomic.Bool // said once that visibility cannot be changed
-	exit   func(code int)
+	keyless bool        // the handler's messages carry no key, and none is folded
+	denied  atomic.Bool // said once that visibility cannot be changed
+	exit    func(code int)
 }
 
 // New returns the batch runner, or an *intent.ConfigError.
@@ -87,6 +95,9 @@ func New(c Config) (*Batch, error) {
 	if c.Queue != nil && c.QueueURL == "" {
 		return nil, &intent.ConfigError{Field: "QueueURL", Reason: "is missing, though there is a Queue"}
 	}
+	if c.DeadLetterURL != "" && (c.Queue == nil || c.DeadLetterURL == c.QueueURL) {
+		return nil, &intent.ConfigError{Field: "DeadLetterURL", Reason: fmt.Sprintf("is %q: it needs a Queue, and must not be QueueURL, %q", c.DeadLetterURL, c.QueueURL)}
+	}
 	if c.Concurrency < 0 {
 		return nil, &intent.ConfigError{Field: "Concurrency", Reason: fmt.Sprintf("is negative: %d", c.Concurrency)}
 	}
@@ -99,7 +110,11 @@ func New(c Config) (*Batch, error) {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	return &Batch{Config: c, exit: os.Exit}, nil
+	b := &Batch{Config: c, exit: os.Exit}
+	if h, ok := c.Handler.(interface{ Keyless() bool }); ok {
+		b.keyless = h.Keyless()
+	}
+	return b, nil
 }
 
 // Handle is the function to hand to lambda.Start. Its error is nil for every
@@ -126,11 +141,18 @@ func (e *EventError) Error() string { return fmt.Sprintf("SQS event %s %s", e.Fi
 
 // fate is what became of one message. The zero fate is a failure.
 type fate struct {
-	outcome intent.Outcome
-	err     error
+	outcome     intent.Outcome
+	err         error
+	quarantined bool
+	failed      error // why it could not be quarantined
 }
 
-func (f fate) done() bool { return f.err == nil && f.outcome.Done() }
+func (f fate) done() bool { return f.quarantined || f.err == nil && f.outcome.Done() }
+
+// mustWait reports an intent that is another's to end, or a probe's.
+func (f fate) mustWait() bool {
+	return f.outcome.Kind == intent.InProgress || f.outcome.Kind == intent.InDoubt && f.outcome.Wait > 0
+}
 
 // work runs the lanes side by side and comes back when all have ended, or ends
 // the process shortly before the deadline.
@@ -164,10 +186,12 @@ func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates 
 	for i, f := range fates {
 		id := messages[i].MessageId
 		report.count(f)
+		if !f.done() || f.quarantined {
+			b.complain(ctx, messages[i], f)
+		}
 		if f.done() {
 			continue
 		}
-		b.complain(ctx, messages[i], f)
 		if !listed[id] {
 			listed[id] = true
 			response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})
@@ -182,6 +206,12 @@ func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates 
 
 func (r *Report) count(f fate) {
 	var format *intent.FormatError
+	if f.quarantined {
+		r.Quarantined++
+		if f.err != nil {
+			return
+		}
+	}
 	if f.err != nil || f.outcome.Kind == "" {
 		r.Failed++
 		if errors.As(f.err, &format) {
@@ -195,7 +225,7 @@ func (r *Report) count(f fate) {
 	}
 }
 
-// complain says why a message is listed.
+// complain says why a message is listed, or in quarantine.
 func (b *Batch) complain(ctx context.Context, m events.SQSMessage, f fate) {
 	attrs := []any{"message_id", m.MessageId, "receive", m.Attributes["ApproximateReceiveCount"]}
 	if f.outcome.Kind != "" {
@@ -204,7 +234,7 @@ func (b *Batch) complain(ctx context.Context, m events.SQSMessage, f fate) {
 	if f.outcome.Reason != "" {
 		attrs = append(attrs, "reason", f.outcome.Reason)
 	}
-	err := errors.Join(f.err, f.outcome.Cause)
+	err := errors.Join(f.err, f.outcome.Cause, f.failed)
 	switch {
 	case err != nil:
 		attrs = append(attrs, "error", err.Error())
@@ -219,9 +249,15 @@ func (b *Batch) complain(ctx context.Context, m events.SQSMessage, f fate) {
 	if err == nil && f.outcome.Kind == intent.InProgress {
 		level = slog.LevelInfo
 	}
-	b.Log.Log(ctx, level, "message listed", attrs...)
+	text := "message listed"
+	if f.quarantined {
+		text = "message quarantined"
+	}
+	b.Log.Log(ctx, level, text, attrs...)
 }
 
-// isFIFO tells by the queue's name; a MessageGroupId does not, since fair queues
-// use it too.
-func isFIFO(m events.SQSMessage) bool { return strings.HasSuffix(m.EventSourceARN, ".fifo") }
+// fifoSuffix tells a FIFO queue by its name; a MessageGroupId does not, since fair
+// queues use it too.
+const fifoSuffix = ".fifo"
+
+func isFIFO(m events.SQSMessage) bool { return strings.HasSuffix(m.EventSourceARN, fifoSuffix) }

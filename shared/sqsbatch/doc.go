@@ -10,7 +10,13 @@
 //	executed, replayed, refused          acknowledged
 //	in progress                          hidden for as long as it may take, and listed
 //	unknown, released, lost, no time     listed
-//	conflict, in doubt, poison           listed, with the reason in the log
+//	conflict, in doubt, poison           to the dead-letter queue with the reason, and
+//	                                     acknowledged; listed if that fails
+//
+// Envelopes of SNS and EventBridge are opened; what goes to quarantine goes as it
+// came. A message comes back from there as it went, and a redrive of the
+// dead-letter queue must name its destination: SQS knows only the way of what it
+// moved there itself.
 //
 // # Limits
 //

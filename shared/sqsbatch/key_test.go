@@ -37,6 +37,7 @@ func TestKey(t *testing.T) {
 		attribute *events.SQSMessageAttribute
 		key       string // "" where there is none
 		err       string // what the log says then
+		conflict  string // or this
 	}{
 		{name: "body", body: `{"idempotency_key":"k"}`, key: "k"},
 		{name: "body number", body: `{"idempotency_key": 1 }`, key: "1"},
@@ -62,9 +63,9 @@ func TestKey(t *testing.T) {
 
 		{name: "both equal", body: `{"idempotency_key":"k"}`, attribute: new(text("k")), key: "k"},
 		{name: "both equal but for their type", body: `{"idempotency_key":1}`, attribute: new(text("1")), key: "1"},
-		{name: "both different", body: `{"idempotency_key":"j"}`, attribute: new(text("k")), err: `intent attribute Idempotency-Key is "k", but body field idempotency_key is "j"`},
+		{name: "both different", body: `{"idempotency_key":"j"}`, attribute: new(text("k")), conflict: `two keys in one message: "k" and "j"`},
 		{name: "both different and long", body: `{"idempotency_key":"j` + strings.Repeat("x", 300) + `"}`, attribute: new(text("k" + strings.Repeat("é", 300))),
-			err: `intent attribute Idempotency-Key is "k` + strings.Repeat("é", 63) + `", but body field idempotency_key is "j` + strings.Repeat("x", 63) + `"`},
+			conflict: `two keys in one message: "k` + strings.Repeat("é", 63) + `" and "j` + strings.Repeat("x", 63) + `"`},
 		{name: "attribute empty, body not", body: `{"idempotency_key":"j"}`, attribute: new(text("")), err: noKey + ": attribute Idempotency-Key is empty"},
 		{name: "attribute binary, body not", body: `{"idempotency_key":"k"}`, attribute: &binary, err: "intent attribute Idempotency-Key is binary, want a string"},
 		{name: "body null, attribute not", body: `{"idempotency_key":null}`, attribute: new(text("k")), err: noKey + ": body field idempotency_key is null or empty"},
@@ -84,8 +85,12 @@ func TestKey(t *testing.T) {
 			if tt.key == "" {
 				wantIDs(t, "listed", got, "1")
 				wantIDs(t, "run", r.hand.keys())
-				if line := r.log.about(t, "1"); line["error"] != tt.err {
-					t.Errorf("got error %q, want %q", line["error"], tt.err)
+				line := r.log.about(t, "1")
+				if got, _ := line["error"].(string); got != tt.err {
+					t.Errorf("got error %q, want %q", got, tt.err)
+				}
+				if got, _ := line["reason"].(string); got != tt.conflict || (line["outcome"] == "conflict") != (got != "") {
+					t.Errorf("got outcome %v, %q, want a conflict: %q", line["outcome"], got, tt.conflict)
 				}
 			} else {
 				wantIDs(t, "listed", got)

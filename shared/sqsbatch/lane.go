@@ -3,6 +3,7 @@ package sqsbatch
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -15,6 +16,7 @@ type order struct {
 	delivery intent.Delivery
 	messages []events.SQSMessage
 	fates    []*fate // where the outcome goes, one for each message
+	read     *fate   // of what could not be read
 }
 
 // lane is what must run one after the other: the different payloads under one
@@ -24,39 +26,49 @@ type lane struct {
 	orders []*order
 	// ordered: what follows a failure must not overtake it.
 	ordered bool
+	// single: each message is run for itself.
+	single bool
 }
 
-// lanes reads the messages. What has no usable key or payload keeps its error
-// as its fate and takes no part.
+// lanes reads the messages. What has no usable key or payload is an order that
+// has its fate already, and holds up its group until it is in quarantine.
 func (b *Batch) lanes(messages []events.SQSMessage, fates []fate) []lane {
 	var lanes []*lane
 	find := map[string]*lane{}
 	for i, m := range messages {
-		var d intent.Delivery
+		m = unwrap(m)
+		o := order{messages: []events.SQSMessage{m}, fates: []*fate{&fates[i]}}
 		// Key and Select are the caller's: a panic of theirs is this message's own.
 		err := intent.Contain(func() (err error) {
-			d, err = b.read(m)
+			o.delivery, err = b.read(m)
 			return err
 		})
-		name := "key " + d.Key
-		if isFIFO(m) {
+		var conflict *keyConflict
+		switch {
+		case errors.As(err, &conflict):
+			o.read = &fate{outcome: intent.Outcome{Kind: intent.Conflict, Reason: conflict.Error()}}
+		case err != nil:
+			o.read = &fate{err: err}
+		}
+		ordered := isFIFO(m)
+		var name string
+		switch {
+		case ordered:
 			name = "group " + m.Attributes["MessageGroupId"]
-		} else if err != nil {
-			fates[i].err = err
-			continue
+		case o.read != nil:
+			name = "message " + m.MessageId
+		case b.keyless:
+			name = fmt.Sprint("record ", i) // side by side, each for itself
+		default:
+			name = "key " + o.delivery.Key
 		}
 		l := find[name]
 		if l == nil {
-			l = &lane{ordered: isFIFO(m)}
+			l = &lane{ordered: ordered, single: b.keyless}
 			find[name] = l
 			lanes = append(lanes, l)
 		}
-		if err != nil {
-			fates[i].err = err
-			l.orders = append(l.orders, &order{fates: []*fate{&fates[i]}}) // holds up its group
-			continue
-		}
-		l.add(d, m, &fates[i])
+		l.add(o)
 	}
 	out := make([]lane, len(lanes))
 	for i, l := range lanes {
@@ -65,60 +77,85 @@ func (b *Batch) lanes(messages []events.SQSMessage, fates []fate) []lane {
 	return out
 }
 
-// add joins an order for the same intent with the same fingerprint, or appends
-// one. The same message twice in a batch is such a pair, too. Where order counts
-// it joins its neighbour alone: it may not overtake what is between.
-func (l *lane) add(d intent.Delivery, m events.SQSMessage, f *fate) {
+// add appends an order, or joins it to one for the same intent with the same
+// fingerprint. The same message twice in a batch is such a pair, too. Where order
+// counts it joins its neighbour alone: it may not overtake what is between.
+func (l *lane) add(next order) {
 	orders := l.orders
 	if l.ordered {
 		orders = orders[max(0, len(orders)-1):]
 	}
 	for _, o := range orders {
-		if o.delivery.Payload != nil && o.delivery.Key == d.Key && o.delivery.Fingerprint == d.Fingerprint {
-			o.messages = append(o.messages, m)
-			o.fates = append(o.fates, f)
+		if o.same(next) && !l.single {
+			o.messages = append(o.messages, next.messages...)
+			o.fates = append(o.fates, next.fates...)
 			return
 		}
 	}
-	l.orders = append(l.orders, &order{delivery: d, messages: []events.SQSMessage{m}, fates: []*fate{f}})
+	l.orders = append(l.orders, &next)
+}
+
+// same reports whether one run answers both.
+func (o *order) same(next order) bool {
+	if o.read != nil || next.read != nil {
+		return o.read != nil && next.read != nil && o.messages[0].MessageId == next.messages[0].MessageId
+	}
+	return o.delivery.Key == next.delivery.Key && o.delivery.Fingerprint == next.delivery.Fingerprint
 }
 
 // run works a lane off.
 func (b *Batch) run(ctx context.Context, l lane) {
 	stopped := false
 	for _, o := range l.orders {
-		switch {
-		case o.fates[0].err != nil: // could not be read
-		case stopped:
+		if stopped {
 			for _, f := range o.fates {
-				f.err = errBehind
+				if *f = (fate{err: errBehind}); o.read != nil {
+					*f = *o.read
+				}
 			}
-		default:
-			b.deliver(ctx, o)
+			continue
 		}
-		stopped = l.ordered && !o.fates[0].done()
+		b.deliver(ctx, o)
+		for _, f := range o.fates {
+			stopped = stopped || l.ordered && !f.done()
+		}
 	}
 }
 
 // errBehind is why a message of a FIFO queue was not run.
 var errBehind = errors.New("behind a failure in its message group")
 
-// deliver runs one order and writes its outcome to each of its messages.
+// deliver runs one order, writes its fate to each of its messages, and sees to
+// those that are not done: in quarantine, or hidden while they must wait.
 func (b *Batch) deliver(ctx context.Context, o *order) {
 	var f fate
-	f.err = intent.Contain(func() (err error) {
-		if err := intent.TimeToStart(ctx); err != nil {
+	if o.read != nil {
+		f = *o.read
+	} else {
+		f.err = intent.Contain(func() (err error) {
+			if err := intent.TimeToStart(ctx); err != nil {
+				return err
+			}
+			f.outcome, err = b.Handler.Deliver(ctx, o.delivery)
 			return err
-		}
-		f.outcome, err = b.Handler.Deliver(ctx, o.delivery)
-		return err
-	})
+		})
+	}
+	reason, poison := f.poison()
+	sent := map[string]error{} // by message id: the same message twice is sent once
 	for i, m := range o.messages {
 		*o.fates[i] = f
 		if i > 0 && f.outcome.Kind == intent.Executed {
 			o.fates[i].outcome.Kind = intent.Replayed
 		}
-		if f.err == nil && f.outcome.Kind == intent.InProgress {
+		switch {
+		case poison && b.DeadLetterURL != "":
+			err, again := sent[m.MessageId]
+			if !again {
+				err = b.quarantine(ctx, m, reason)
+				sent[m.MessageId] = err
+			}
+			o.fates[i].quarantined, o.fates[i].failed = err == nil, err
+		case f.err == nil && f.mustWait():
 			b.hide(ctx, m, f.outcome.Wait)
 		}
 	}

@@ -17,17 +17,27 @@ const (
 	KeyField = "idempotency_key"
 )
 
-// read takes from a message what identifies its intent, before anything runs.
+// read takes from a message what identifies its intent, before anything runs. Its
+// error may be a *keyConflict.
 func (b *Batch) read(m events.SQSMessage) (intent.Delivery, error) {
-	d := intent.Delivery{Payload: []byte(m.Body), MessageID: m.MessageId}
-	var err error
+	l, err := open(m)
+	d := intent.Delivery{Payload: []byte(l.Body), MessageID: m.MessageId, SentAt: l.sent}
+	if err != nil {
+		return d, err
+	}
 	// The whole body is read, whatever part of it counts: one that decoders
 	// understand differently is not run.
 	if d.Fingerprint, err = intent.FingerprintOf(d.Payload); err != nil {
 		return d, err
 	}
+	if l.fields == nil {
+		return d, &intent.PayloadError{Reason: "is no JSON object"}
+	}
+	if b.keyless {
+		return d, nil
+	}
 	if b.Select != nil {
-		selected, err := b.Select([]byte(m.Body)) // a copy of its own, which it may spoil
+		selected, err := b.Select([]byte(l.Body)) // a copy of its own, which it may spoil
 		if err != nil {
 			return d, fmt.Errorf("select what the fingerprint covers: %w", err)
 		}
@@ -35,42 +45,50 @@ func (b *Batch) read(m events.SQSMessage) (intent.Delivery, error) {
 			return d, fmt.Errorf("fingerprint what was selected: %w", err)
 		}
 	}
-	d.Key, err = b.key(m)
+	d.Key, err = b.key(l)
 	return d, err
 }
 
 // key looks in the attributes, then in the body, then asks the configured
 // function. A null or empty key where one is present is no key: falling through
-// would give the message another one than its producer meant. One in both
-// places must be the same in both.
-func (b *Batch) key(m events.SQSMessage) (string, error) {
-	attribute, inAttributes, err := keyAttribute(m)
+// would give the message another one than its producer meant. One in several
+// places must be the same in all.
+func (b *Batch) key(l letter) (string, error) {
+	field, inBody, err := keyField(l.fields)
 	if err != nil {
 		return "", err
 	}
-	field, inBody, err := keyField(m.Body)
-	if err != nil {
-		return "", err
+	keys := l.keys
+	if inBody {
+		keys = append(keys[:len(keys):len(keys)], field)
 	}
-	switch {
-	case inAttributes && inBody && attribute != field:
-		return "", &intent.KeyError{Field: "attribute " + KeyAttribute, Reason: fmt.Sprintf("is %.64q, but body field %s is %.64q", attribute, KeyField, field)}
-	case inAttributes:
-		return attribute, nil
-	case inBody:
-		return field, nil
-	case b.Key == nil:
+	if len(keys) > 0 {
+		for _, key := range keys[1:] {
+			if key != keys[0] {
+				return "", &keyConflict{keys[0], key}
+			}
+		}
+		return keys[0], nil
+	}
+	if b.Key == nil {
 		return "", intent.ErrNoKey
 	}
-	key, err := b.Key(m)
+	key, err := b.Key(l.SQSMessage)
 	if err == nil && key == "" {
 		err = intent.ErrNoKey
 	}
 	return key, err
 }
 
-func keyAttribute(m events.SQSMessage) (key string, present bool, err error) {
-	a, present := m.MessageAttributes[KeyAttribute]
+// keyConflict is a message that asks for two intents.
+type keyConflict struct{ one, other string }
+
+func (e *keyConflict) Error() string {
+	return fmt.Sprintf("two keys in one message: %.64q and %.64q", e.one, e.other)
+}
+
+func keyAttribute(attributes map[string]events.SQSMessageAttribute) (key string, present bool, err error) {
+	a, present := attributes[KeyAttribute]
 	switch {
 	case !present:
 		return "", false, nil
@@ -84,11 +102,7 @@ func keyAttribute(m events.SQSMessage) (key string, present bool, err error) {
 
 // keyField reads the key as written: 1 and "1" are the same one, 0 and false are
 // values.
-func keyField(body string) (key string, present bool, err error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(body), &fields); err != nil || fields == nil {
-		return "", false, &intent.PayloadError{Reason: "is no JSON object"}
-	}
+func keyField(fields map[string]json.RawMessage) (key string, present bool, err error) {
 	raw, present := fields[KeyField]
 	if !present {
 		return "", false, nil

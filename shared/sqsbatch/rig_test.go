@@ -204,6 +204,23 @@ type hider struct {
 	mu     sync.Mutex
 	hidden map[string]int32 // seconds, by receipt handle
 	calls  int
+	sent   []*sqs.SendMessageInput
+	refuse func(*sqs.SendMessageInput) error // a send
+}
+
+func (q *hider) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.refuse != nil {
+		if err := q.refuse(in); err != nil {
+			return nil, err
+		}
+	}
+	q.sent = append(q.sent, in)
+	return &sqs.SendMessageOutput{}, nil
 }
 
 func (q *hider) ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {

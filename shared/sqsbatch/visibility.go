@@ -24,9 +24,11 @@ const (
 	maxVisibility = 11*time.Hour + 30*time.Minute
 )
 
-// Queue is what this package calls of SQS.
+// Queue is what this package calls of SQS: ChangeMessageVisibility on the queue of
+// the messages, and SendMessage to the dead-letter queue and nowhere else.
 type Queue interface {
 	ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
+	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
 }
 
 // hide keeps a message away for as long as its intent may be in progress

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -100,15 +99,11 @@ func TestHiddenFor(t *testing.T) {
 	})
 }
 
-// The batch has no way to send: a deferral changes visibility, and only for what
-// is in progress.
+// A deferral changes visibility, and only for what is in progress. Nothing is ever
+// sent back to its own queue.
 func TestC20DeferralNeverSends(t *testing.T) {
 	t.Parallel()
-	queue := reflect.TypeFor[sqsbatch.Queue]()
-	if queue.NumMethod() != 1 || queue.Method(0).Name != "ChangeMessageVisibility" {
-		t.Errorf("Queue has %d methods, of which the first is %s", queue.NumMethod(), queue.Method(0).Name)
-	}
-	r := newRig(t)
+	r := newRig(t, quarantining)
 	r.hand.do = func(ctx context.Context, d intent.Delivery) (intent.Outcome, error) { return endings[d.Key].do(ctx, d) }
 	for name := range endings {
 		r.handle(asking(name, name))
@@ -116,6 +111,14 @@ func TestC20DeferralNeverSends(t *testing.T) {
 	_, hidden := r.queue.seconds("in progress")
 	if !hidden || r.queue.calls != 1 {
 		t.Errorf("got %v after %d calls, want the message in progress hidden alone", r.queue.hidden, r.queue.calls)
+	}
+	for _, in := range r.queue.sent {
+		if *in.QueueUrl != deadLetterURL {
+			t.Errorf("sent to %s", *in.QueueUrl)
+		}
+	}
+	if _, err := sqsbatch.New(sqsbatch.Config{Handler: r.hand, Queue: r.queue, QueueURL: queueURL, DeadLetterURL: queueURL}); err == nil {
+		t.Error("a batch that quarantines into its own queue is made")
 	}
 }
 

@@ -33,6 +33,7 @@ type Batch struct {
 	Outcomes      map[intent.Kind]int
 	Failed        int
 	Listed        int
+	Quarantined   int
 	UnknownFormat int
 	Takeovers     int
 }
@@ -72,6 +73,7 @@ func (e *Emitter) Observe(_ context.Context, r Batch) {
 	}
 	count("Failed", r.Failed)
 	count("Listed", r.Listed)
+	count("Quarantined", r.Quarantined)
 	count("UnknownFormat", r.UnknownFormat)
 	count("Takeovers", r.Takeovers)
 	if len(metrics) == 0 {
