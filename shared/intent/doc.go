@@ -16,11 +16,17 @@
 //	               if a crash leaves its outcome unknown
 //	dynamo.Ledger  writes to DynamoDB: take effect once within the record's
 //	               retention, in one transaction with the record
+//	Natural        an absolute assignment or a bounded delete: the end state is right
+//	               however often and however late it comes; no key, no record
+//
+// A Keyed or Blind effect may hand back a Completion, whose writes commit with its
+// record's completion or not at all.
 //
 // # Limits
 //
-// A record is remembered for its retention (90 days unless set); a message that
-// outlives it runs again. A claim is exclusive while clocks differ by less, and
+// A record is remembered for its retention (90 days unless set). An intent that is
+// older than that by Delivery.SentAt, and has no record, is not run: ErrForgotten.
+// One whose time is not known, or was reset by a redrive, runs again. A claim is exclusive while clocks differ by less, and
 // processes stall for less, than the margins in Config: a stall between the last
 // look at the lease and the call is what no client can exclude. For Keyed the
 // provider's key still stands between such a stall and a second effect; for
