@@ -87,7 +87,7 @@ func (l *lane) add(next order) {
 	}
 	for _, o := range orders {
 		if o.same(next) && !l.single {
-			if t := next.delivery.SentAt; !t.IsZero() && t.Before(o.delivery.SentAt) {
+			if t := next.delivery.SentAt; !t.IsZero() && (o.delivery.SentAt.IsZero() || t.Before(o.delivery.SentAt)) {
 				o.delivery.SentAt = t // both are one intent, which is as old as its eldest message
 			}
 			o.messages = append(o.messages, next.messages...)
