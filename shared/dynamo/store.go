@@ -19,6 +19,7 @@ import (
 type Store struct {
 	client API
 	table  string
+	alone  bool // no two records share a call
 }
 
 var _ intent.Store = (*Store)(nil)
@@ -26,8 +27,10 @@ var _ intent.Store = (*Store)(nil)
 // New returns the store on the table.
 func New(client API, table string) *Store { return &Store{client: client, table: table} }
 
-// Claim is one conditional PutItem. A batch of claims in one request has its
-// place here: it would answer for each record what this does.
+// Alone returns the store that makes a call for each record, whatever its batch.
+func (s *Store) Alone() *Store { return &Store{client: s.client, table: s.table, alone: true} }
+
+// Claim is one conditional PutItem.
 func (s *Store) Claim(ctx context.Context, next intent.Record) (intent.Record, error) {
 	standing, err := s.put(ctx, next)
 	return standing, wrap("claim intent", err)
@@ -57,8 +60,12 @@ func (s *Store) put(ctx context.Context, next intent.Record) (intent.Record, err
 // Amend is one conditional UpdateItem that names the owner and the states; in a
 // transaction where writes come with it.
 func (s *Store) Amend(ctx context.Context, next intent.Record) (intent.Record, error) {
-	attribute := s.keep(ctx, &next)
-	standing, err := s.update(ctx, next, conditionFor(next), values(next, attribute))
+	return s.amend(ctx, next, s.keep(ctx, &next))
+}
+
+// amend is Amend of a record whose result is kept.
+func (s *Store) amend(ctx context.Context, next intent.Record, result types.AttributeValue) (intent.Record, error) {
+	standing, err := s.change(ctx, next, conditionFor(next), values(next, result))
 	return standing, wrap(string(next.State)+" by owner", err)
 }
 
@@ -74,11 +81,11 @@ func (s *Store) Replace(ctx context.Context, shown, next intent.Record) (intent.
 	v[":shown_state"] = text(string(shown.State))
 	v[":shown_owner"] = text(shown.Owner)
 	v[":shown_lease"] = number(shown.LeaseUntil.UnixMilli())
-	standing, err := s.update(ctx, next, conditionShown, v)
+	standing, err := s.change(ctx, next, conditionShown, v)
 	return standing, wrap(string(next.State)+" as shown", err)
 }
 
-func (s *Store) update(ctx context.Context, next intent.Record, condition string, v item) (intent.Record, error) {
+func (s *Store) change(ctx context.Context, next intent.Record, condition string, v item) (intent.Record, error) {
 	items, err := writes(next)
 	if err != nil {
 		return intent.Record{}, err

@@ -63,6 +63,19 @@ func (k *Keyed[P]) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
 	return r.deliver(ctx, d)
 }
 
+// Group returns Deliver for a batch of that many deliveries side by side, which
+// claim together and complete together where the Store can. Each calls leave once
+// when it has ended.
+func (k *Keyed[P]) Group(members int) (deliver func(context.Context, Delivery) (Outcome, error), leave func()) {
+	g, ok := k.Store.(Grouper)
+	if !ok {
+		return k.Deliver, func() {}
+	}
+	member := *k
+	member.Store, leave = g.Group(members)
+	return member.Deliver, leave
+}
+
 // Blind runs effects that know no keys, such as an e-mail: at most once, as
 // long as a probe's or an operator's "no" is final. An effect whose outcome is
 // not known is in doubt and never silently run again.

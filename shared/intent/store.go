@@ -46,3 +46,11 @@ type Store interface {
 	// Load reads the record consistently; the zero Record if there is none.
 	Load(ctx context.Context, intent string) (Record, error)
 }
+
+// Grouper is a Store that can write several records in one call.
+type Grouper interface {
+	// Group returns the store for a batch of that many deliveries side by side. Each
+	// of them calls leave once when it has ended, so that the others are not kept
+	// waiting for its writes.
+	Group(members int) (s Store, leave func())
+}

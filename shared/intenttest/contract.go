@@ -49,8 +49,8 @@ func called(s intent.State) string {
 // change is one call of a store that may change a record.
 type change func(context.Context, intent.Store) (intent.Record, error)
 
-// draft is the first claim of an intent that nobody else knows.
-func draft() intent.Record {
+// Draft is the first claim of an intent that nobody else knows.
+func Draft() intent.Record {
 	now := time.Now().UnixMilli()
 	return intent.Record{
 		Intent:      "contract#test#" + rand.Text(),
@@ -96,7 +96,7 @@ func succeeded(r intent.Record, to intent.State) intent.Record {
 // to stand, it is the claim that could have been made.
 func (c *contract) stand(t testing.TB, state intent.State) intent.Record {
 	t.Helper()
-	r := draft()
+	r := Draft()
 	if state == intent.StateAbsent {
 		return r
 	}

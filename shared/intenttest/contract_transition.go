@@ -49,7 +49,7 @@ func (c *contract) transitions(t *testing.T) {
 func (c *contract) transition(r intent.Record, to intent.State, guard intent.Guard) (intent.Record, change) {
 	switch guard {
 	case intent.ByAbsence:
-		next := draft()
+		next := Draft()
 		next.Intent = r.Intent
 		if to != intent.StateClaimed { // a Ledger's, which had no lease
 			next.LeaseUntil = time.Time{}
@@ -69,7 +69,7 @@ func (c *contract) errors(t *testing.T) {
 	// stand then.
 	kinds := map[string]func(t *testing.T) (intent.Record, change){
 		"Claim": func(*testing.T) (intent.Record, change) {
-			next := draft()
+			next := Draft()
 			return next, claiming(next)
 		},
 		"Amend": func(t *testing.T) (intent.Record, change) {

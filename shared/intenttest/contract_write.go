@@ -10,14 +10,14 @@ import (
 
 func (c *contract) claim(t *testing.T) {
 	t.Run("absent", func(t *testing.T) {
-		next := draft()
+		next := Draft()
 		c.wrote(t, next, claiming(next))
 	})
 	t.Run("forgotten", func(t *testing.T) {
 		// The claim's own clock says what is forgotten: this one is past the
 		// retention of an hour, and the record is still there.
 		old := c.stand(t, intent.StateCompleted)
-		next := succeeded(draft(), intent.StateClaimed)
+		next := succeeded(Draft(), intent.StateClaimed)
 		next.Intent, next.ClaimedAt = old.Intent, next.ClaimedAt.Add(2*time.Hour)
 		next.LeaseUntil = next.ClaimedAt.Add(time.Minute)
 		c.wrote(t, next, claiming(next))
@@ -25,7 +25,7 @@ func (c *contract) claim(t *testing.T) {
 	for _, state := range states[1:] {
 		t.Run("any other/"+called(state), func(t *testing.T) {
 			old := c.stand(t, state)
-			next := draft()
+			next := Draft()
 			next.Intent = old.Intent
 			if state.Final() { // up to its last second
 				next.ClaimedAt = old.ExpiresAt
@@ -37,18 +37,18 @@ func (c *contract) claim(t *testing.T) {
 	}
 	for name, n := range losses {
 		t.Run("lost reply "+name, func(t *testing.T) {
-			next := draft()
+			next := Draft()
 			c.wroteBy(t, c.losing(t, n, nil), next, claiming(next))
 		})
 	}
 	t.Run("lost reply, or what became of it", func(t *testing.T) {
-		next := draft()
+		next := Draft()
 		became := succeeded(next, intent.StateInDoubt)
 		c.wroteBy(t, c.losing(t, 1, func() { c.wrote(t, became, replacing(next, became)) }), became, claiming(next))
 	})
 	t.Run("vanished", func(t *testing.T) {
 		old := c.stand(t, intent.StateClaimed)
-		next := draft()
+		next := Draft()
 		next.Intent = old.Intent
 		got, err := c.bare(t, true).Claim(t.Context(), next)
 		if err != nil {
@@ -59,12 +59,12 @@ func (c *contract) claim(t *testing.T) {
 	})
 	t.Run("refused without the record", func(t *testing.T) {
 		old := c.stand(t, intent.StateClaimed)
-		next := draft()
+		next := Draft()
 		next.Intent = old.Intent
 		c.refusedBy(t, c.bare(t, false), old.Intent, claiming(next))
 	})
 	t.Run("64 at once", func(t *testing.T) {
-		next := draft()
+		next := Draft()
 		c.oneWins(t, next.Intent, 64, func() (intent.Record, change) {
 			mine := next
 			mine.Owner = intent.NewOwner()
@@ -77,7 +77,7 @@ func (c *contract) amend(t *testing.T) {
 	// What is allowed, and what is not, is under Transitions.
 	for _, to := range states[1:] {
 		t.Run("absent/"+called(to), func(t *testing.T) {
-			next := moved(draft(), to)
+			next := moved(Draft(), to)
 			c.refused(t, next.Intent, amending(next)) // with the zero Record
 		})
 		for _, from := range states[1:] {
@@ -116,7 +116,7 @@ func (c *contract) replace(t *testing.T) {
 		}
 		name := tr.Verb + " " + called(tr.From) + " to " + called(tr.To)
 		t.Run("absent/"+name, func(t *testing.T) {
-			shown := moved(draft(), tr.From)
+			shown := moved(Draft(), tr.From)
 			c.refused(t, shown.Intent, replacing(shown, succeeded(shown, tr.To))) // with the zero Record
 		})
 		// The write of another that may land between the look and the replacement:
@@ -130,7 +130,7 @@ func (c *contract) replace(t *testing.T) {
 			},
 		} {
 			t.Run("changed since/"+what+"/"+name, func(t *testing.T) {
-				shown := draft()
+				shown := Draft()
 				standing := since(moved(shown, tr.From))
 				first := standing
 				first.State, first.Reason, first.Result, first.CompletedAt, first.ExpiresAt =
@@ -198,6 +198,6 @@ func (c *contract) load(t *testing.T) {
 		})
 	}
 	t.Run("absent", func(t *testing.T) {
-		same(t, "record", c.read(t, draft().Intent), intent.Record{})
+		same(t, "record", c.read(t, Draft().Intent), intent.Record{})
 	})
 }

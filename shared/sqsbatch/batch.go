@@ -165,17 +165,37 @@ func (b *Batch) work(ctx context.Context, lanes []lane) {
 		})
 		defer watchdog.Stop()
 	}
-	slots := make(chan struct{}, b.Concurrency)
-	var running sync.WaitGroup
+	workers := min(b.Concurrency, len(lanes))
+	deliver, leave := b.Handler.Deliver, func() {}
+	if h, ok := b.Handler.(grouper); ok {
+		deliver, leave = h.Group(workers)
+	}
+	next := make(chan lane, len(lanes))
 	for _, l := range lanes {
-		slots <- struct{}{}
+		next <- l
+	}
+	close(next)
+	var running sync.WaitGroup
+	for range workers {
 		running.Go(func() {
-			defer func() { <-slots }()
-			b.run(ctx, l)
+			defer leave()
+			for l := range next {
+				// In a goroutine of its own: an effect that ends it takes no other lane along.
+				var one sync.WaitGroup
+				one.Go(func() { b.run(ctx, l, deliver) })
+				one.Wait()
+			}
 		})
 	}
 	running.Wait()
 }
+
+// grouper is a Handler whose deliveries of one batch share calls to the store.
+type grouper interface {
+	Group(members int) (deliver deliverer, leave func())
+}
+
+type deliverer = func(context.Context, intent.Delivery) (intent.Outcome, error)
 
 // answer lists what is not done, each id once, and reports.
 func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates []fate) events.SQSEventResponse {

@@ -107,7 +107,7 @@ func (o *order) same(next order) bool {
 }
 
 // run works a lane off.
-func (b *Batch) run(ctx context.Context, l lane) {
+func (b *Batch) run(ctx context.Context, l lane, deliver deliverer) {
 	stopped := false
 	for _, o := range l.orders {
 		if stopped {
@@ -118,7 +118,7 @@ func (b *Batch) run(ctx context.Context, l lane) {
 			}
 			continue
 		}
-		b.deliver(ctx, o)
+		b.deliver(ctx, o, deliver)
 		for _, f := range o.fates {
 			stopped = stopped || l.ordered && !f.done()
 		}
@@ -130,7 +130,7 @@ var errBehind = errors.New("behind a failure in its message group")
 
 // deliver runs one order, writes its fate to each of its messages, and sees to
 // those that are not done: in quarantine, or hidden while they must wait.
-func (b *Batch) deliver(ctx context.Context, o *order) {
+func (b *Batch) deliver(ctx context.Context, o *order, deliver deliverer) {
 	var f fate
 	if o.read != nil {
 		f = *o.read
@@ -139,7 +139,7 @@ func (b *Batch) deliver(ctx context.Context, o *order) {
 			if err := intent.TimeToStart(ctx); err != nil {
 				return err
 			}
-			f.outcome, err = b.Handler.Deliver(ctx, o.delivery)
+			f.outcome, err = deliver(ctx, o.delivery)
 			return err
 		})
 	}

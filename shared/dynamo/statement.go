@@ -1,0 +1,149 @@
+package dynamo
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// statement is one write in PartiQL: the same conditional write at the same write
+// units, of which one call takes many.
+type statement struct {
+	text       string
+	parameters []types.AttributeValue
+}
+
+// insert is the claim as a statement. An INSERT is conditional on
+// attribute_not_exists of the key: it fails with DuplicateItem. What it cannot say
+// is that a forgotten record is replaced.
+func (s *Store) insert(next intent.Record) statement {
+	it := encode(next, nil)
+	names := slices.Sorted(maps.Keys(it))
+	var st statement
+	fields := make([]string, len(names))
+	for i, name := range names {
+		fields[i] = "'" + name + "': ?"
+		st.parameters = append(st.parameters, it[name])
+	}
+	st.text = `INSERT INTO "` + s.table + `" VALUE {` + strings.Join(fields, ", ") + `}`
+	return st
+}
+
+// update is a change by the owner as a statement, made of the same expressions as
+// the request for one record alone.
+func (s *Store) update(next intent.Record, result types.AttributeValue) statement {
+	v := values(next, result)
+	var st statement
+	term := func(text string) string { // `name = :value`
+		name, value, _ := strings.Cut(text, " = ")
+		st.parameters = append(st.parameters, v[value])
+		return quoted(name) + " = ?"
+	}
+	var text strings.Builder
+	text.WriteString(`UPDATE "` + s.table + `"`)
+	set, remove, removes := strings.Cut(strings.TrimPrefix(updateFor(next), "SET "), " REMOVE ")
+	for assignment := range strings.SplitSeq(set, ", ") {
+		text.WriteString(" SET " + term(assignment))
+	}
+	if removes {
+		text.WriteString(" REMOVE " + quoted(remove))
+	}
+	st.parameters = append(st.parameters, types.AttributeValue(&types.AttributeValueMemberS{Value: next.Intent}))
+	text.WriteString(" WHERE " + quoted(attrIntent) + " = ?")
+	for condition := range strings.SplitSeq(conditionOwnClaim, " AND ") {
+		text.WriteString(" AND " + term(condition))
+	}
+	st.text = text.String()
+	return st
+}
+
+// quoted is an attribute's name for PartiQL.
+func quoted(name string) string {
+	if full, ok := names[name]; ok {
+		name = full
+	}
+	return `"` + name + `"`
+}
+
+// execute makes one call of the writes and says of each what became of it. Writes
+// that failed for another reason than what stands are to be asked again alone; so
+// are all, if the call as a whole did not come through.
+func (s *Store) execute(ctx context.Context, writes []*write) []answer {
+	input := &dynamodb.BatchExecuteStatementInput{}
+	for _, w := range writes {
+		input.Statements = append(input.Statements, types.BatchStatementRequest{
+			Statement:                           &w.statement.text,
+			Parameters:                          w.statement.parameters,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+	}
+	answers := make([]answer, len(writes))
+	for i := range answers {
+		answers[i].alone = true
+	}
+	var out *dynamodb.BatchExecuteStatementOutput
+	err := persist(ctx, func(ctx context.Context) (err error) {
+		out, err = s.client.BatchExecuteStatement(ctx, input)
+		return err
+	})
+	if err != nil || len(out.Responses) != len(writes) {
+		return answers
+	}
+	missing := map[string]int{}
+	for i, r := range out.Responses {
+		switch {
+		case r.Error == nil:
+			answers[i] = answer{}
+		case r.Error.Code != types.BatchStatementErrorCodeEnumDuplicateItem && r.Error.Code != types.BatchStatementErrorCodeEnumConditionalCheckFailed:
+		case len(r.Error.Item) > 0:
+			answers[i] = answer{item: r.Error.Item}
+		default:
+			missing[writes[i].next.Intent] = i
+		}
+	}
+	found, err := s.getAll(ctx, slices.Collect(maps.Keys(missing)))
+	if err != nil {
+		return answers
+	}
+	for key, i := range missing {
+		answers[i] = answer{item: item{}} // gone again
+		if it, ok := found[key]; ok {
+			answers[i].item = it
+		}
+	}
+	return answers
+}
+
+// getAll reads items consistently, by their keys.
+func (s *Store) getAll(ctx context.Context, keys []string) (map[string]item, error) {
+	found := map[string]item{}
+	var left []item
+	for _, key := range keys {
+		left = append(left, item{attrIntent: text(key)})
+	}
+	for len(left) > 0 {
+		var out *dynamodb.BatchGetItemOutput
+		err := persist(ctx, func(ctx context.Context) (err error) {
+			out, err = s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+				s.table: {Keys: left, ConsistentRead: aws.Bool(true)},
+			}})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range out.Responses[s.table] {
+			d := decoder{it: it}
+			found[d.text(attrIntent)] = it
+		}
+		left = out.UnprocessedKeys[s.table].Keys
+	}
+	return found, nil
+}
