@@ -14,7 +14,7 @@ import (
 // Contract runs every line of the comments on intent.Store as a subtest.
 //
 // newStore makes a store of which every request goes through the faults, as
-// DynamoDB's protocol has them (GetItem reads, all else writes). The stores that
+// DynamoDB's protocol has them (GetItem and BatchGetItem read, all else writes). The stores that
 // it makes share one backend: some are the worker under test, one is the worker
 // beside it.
 func Contract(t *testing.T, newStore func(testing.TB, *Faults) intent.Store) {

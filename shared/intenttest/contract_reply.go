@@ -7,7 +7,7 @@ import (
 	"github.com/singleeffect/once/shared/intent"
 )
 
-func isWrite(call Call) bool { return call.Operation != "GetItem" }
+func isWrite(call Call) bool { return call.Operation != "GetItem" && call.Operation != "BatchGetItem" }
 
 // onWrites is a plan for the store's n-th write, counted from 1 over all kinds.
 func onWrites(plan func(n int) Fault) func(Call) Fault {
