@@ -33,14 +33,14 @@ func (s *Store) Group(members int) (_ intent.Store, leave func()) {
 }
 
 // group collects the writes of one batch. A call is made when all who run wait for
-// one, so that none is waited for in vain, or at the latest when its first write
-// has lingered: what is asked for while a call is under way goes with the next.
+// that one, or at the latest when its first write has lingered. Whoever waits for a
+// call under way may ask for another right after it, also by giving up: ten claims
+// that time ran out on are given back in one call.
 type group struct {
 	*Store
 
 	mu      sync.Mutex
 	running int      // deliveries that may still ask for a write
-	asked   int      // of them, those whose write is under way
 	pending []*write // not sent yet
 	sends   int      // so far
 	flush   *time.Timer
@@ -173,7 +173,7 @@ func (g *group) leave() {
 }
 
 func (g *group) sendIfComplete() {
-	if len(g.pending)+g.asked >= g.running || len(g.pending) >= maxStatements {
+	if len(g.pending) >= g.running || len(g.pending) >= maxStatements {
 		g.send()
 	}
 }
@@ -196,14 +196,10 @@ func (g *group) send() {
 	for _, w := range writes {
 		w.call = c
 	}
-	g.asked += len(writes)
 	go func() {
 		defer close(c.done)
 		defer cancel()
 		answers := g.execute(ctx, writes)
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.asked -= len(writes)
 		for i, w := range writes {
 			w.answer <- answers[i]
 		}
