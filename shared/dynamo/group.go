@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,8 +58,7 @@ type write struct {
 // call is one request for several writes. It ends when nobody waits for it any
 // more, and not before: one who gives up takes nothing from the others.
 type call struct {
-	writes  []*write
-	waiting int
+	waiting int // for an answer
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
@@ -131,11 +131,11 @@ func (g *group) join(ctx context.Context, next intent.Record, s statement) (answ
 	if !g.add(w) {
 		return answer{alone: true}, nil
 	}
+	defer g.part(w)
 	select {
 	case a := <-w.answer:
 		return a, nil
 	case <-ctx.Done():
-		g.abandon(w)
 		return answer{}, fmt.Errorf("gave up: %w", context.Cause(ctx))
 	}
 }
@@ -192,30 +192,22 @@ func (g *group) send() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &call{writes: writes, waiting: len(writes), cancel: cancel, done: make(chan struct{})}
+	c := &call{waiting: len(writes), cancel: cancel, done: make(chan struct{})}
 	for _, w := range writes {
 		w.call = c
 	}
 	go func() {
 		defer close(c.done)
-		defer cancel()
-		answers := g.execute(ctx, writes)
-		for i, w := range writes {
-			w.answer <- answers[i]
-		}
+		g.execute(ctx, writes)
 	}()
 }
 
-// abandon withdraws a write that is not sent, or leaves its call. The last to leave
+// part withdraws a write that is not sent, or leaves its call. The last to leave
 // ends it: no call outlives its callers.
-func (g *group) abandon(w *write) {
+func (g *group) part(w *write) {
 	g.mu.Lock()
 	if w.call == nil {
-		for i, other := range g.pending {
-			if other == w {
-				g.pending = append(g.pending[:i:i], g.pending[i+1:]...)
-			}
-		}
+		g.pending = slices.DeleteFunc(g.pending, func(other *write) bool { return other == w })
 		g.mu.Unlock()
 		return
 	}

@@ -72,10 +72,10 @@ func quoted(name string) string {
 	return `"` + name + `"`
 }
 
-// execute makes one call of the writes and says of each what became of it. Writes
-// that failed for another reason than what stands are to be asked again alone; so
-// are all, if the call as a whole did not come through.
-func (s *Store) execute(ctx context.Context, writes []*write) []answer {
+// execute makes one call of the writes and answers each. Writes that failed for
+// another reason than what stands are to be asked again alone; so are all, if the
+// call as a whole did not come through.
+func (s *Store) execute(ctx context.Context, writes []*write) {
 	input := &dynamodb.BatchExecuteStatementInput{}
 	for _, w := range writes {
 		input.Statements = append(input.Statements, types.BatchStatementRequest{
@@ -84,41 +84,42 @@ func (s *Store) execute(ctx context.Context, writes []*write) []answer {
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		})
 	}
-	answers := make([]answer, len(writes))
-	for i := range answers {
-		answers[i].alone = true
-	}
 	var out *dynamodb.BatchExecuteStatementOutput
 	err := persist(ctx, func(ctx context.Context) (err error) {
 		out, err = s.client.BatchExecuteStatement(ctx, input)
 		return err
 	})
 	if err != nil || len(out.Responses) != len(writes) {
-		return answers
+		for _, w := range writes {
+			w.answer <- answer{alone: true}
+		}
+		return
 	}
-	missing := map[string]int{}
+	missing := map[string]*write{}
 	for i, r := range out.Responses {
-		switch {
+		switch w := writes[i]; {
 		case r.Error == nil:
-			answers[i] = answer{}
+			w.answer <- answer{}
 		case r.Error.Code != types.BatchStatementErrorCodeEnumDuplicateItem && r.Error.Code != types.BatchStatementErrorCodeEnumConditionalCheckFailed:
+			w.answer <- answer{alone: true}
 		case len(r.Error.Item) > 0:
-			answers[i] = answer{item: r.Error.Item}
+			w.answer <- answer{item: r.Error.Item}
 		default:
-			missing[writes[i].next.Intent] = i
+			missing[w.next.Intent] = w
 		}
 	}
+	// Only they wait for this: who has won starts at once.
 	found, err := s.getAll(ctx, slices.Collect(maps.Keys(missing)))
-	if err != nil {
-		return answers
-	}
-	for key, i := range missing {
-		answers[i] = answer{item: item{}} // gone again
-		if it, ok := found[key]; ok {
-			answers[i].item = it
+	for key, w := range missing {
+		switch it, ok := found[key]; {
+		case err != nil:
+			w.answer <- answer{alone: true}
+		case ok:
+			w.answer <- answer{item: it}
+		default:
+			w.answer <- answer{item: item{}} // gone again
 		}
 	}
-	return answers
 }
 
 // getAll reads items consistently, by their keys.
