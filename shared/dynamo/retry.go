@@ -68,7 +68,7 @@ func transient(err error) bool {
 	var cancelled *types.TransactionCanceledException
 	var unsent *smithyhttp.RequestSendError
 	switch {
-	case errors.As(err, &conflict):
+	case errors.As(err, &conflict), errors.Is(err, errUnprocessed):
 		return true
 	case errors.As(err, &mismatch):
 		return true // of a token that is good for one call: the next has its own

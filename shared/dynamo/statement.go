@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -122,29 +123,35 @@ func (s *Store) execute(ctx context.Context, writes []*write) {
 	}
 }
 
-// getAll reads items consistently, by their keys.
+// errUnprocessed is an answer that left some keys for later.
+var errUnprocessed = errors.New("keys left unprocessed")
+
+// getAll reads items consistently, by their keys. What DynamoDB leaves unprocessed
+// it was too busy for, so it is asked for again like a throttled call.
 func (s *Store) getAll(ctx context.Context, keys []string) (map[string]item, error) {
 	found := map[string]item{}
+	if len(keys) == 0 {
+		return found, nil
+	}
 	var left []item
 	for _, key := range keys {
 		left = append(left, item{attrIntent: text(key)})
 	}
-	for len(left) > 0 {
-		var out *dynamodb.BatchGetItemOutput
-		err := persist(ctx, func(ctx context.Context) (err error) {
-			out, err = s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-				s.table: {Keys: left, ConsistentRead: aws.Bool(true)},
-			}})
-			return err
-		})
+	err := persist(ctx, func(ctx context.Context) error {
+		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+			s.table: {Keys: left, ConsistentRead: aws.Bool(true)},
+		}})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, it := range out.Responses[s.table] {
 			d := decoder{it: it}
 			found[d.text(attrIntent)] = it
 		}
-		left = out.UnprocessedKeys[s.table].Keys
-	}
-	return found, nil
+		if left = out.UnprocessedKeys[s.table].Keys; len(left) > 0 {
+			return errUnprocessed
+		}
+		return nil
+	})
+	return found, err
 }
