@@ -60,7 +60,8 @@ func (s *Store) put(ctx context.Context, next intent.Record) (intent.Record, err
 // Amend is one conditional UpdateItem that names the owner and the states; in a
 // transaction where writes come with it.
 func (s *Store) Amend(ctx context.Context, next intent.Record) (intent.Record, error) {
-	return s.amend(ctx, next, s.keep(ctx, &next))
+	attribute := s.keep(ctx, &next) // first: it changes next, where a result cannot be kept
+	return s.amend(ctx, next, attribute)
 }
 
 // amend is Amend of a record whose result is kept.
