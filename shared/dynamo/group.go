@@ -128,10 +128,12 @@ func forgotten(it item, next intent.Record) bool {
 // that the caller's time is over; the write may have landed.
 func (g *group) join(ctx context.Context, next intent.Record, s statement) (answer, error) {
 	w := &write{next: next, statement: s, answer: make(chan answer, 1)}
-	if !g.add(w) {
-		return answer{alone: true}, nil
+	if ctx.Err() == nil {
+		if !g.add(w) {
+			return answer{alone: true}, nil
+		}
+		defer g.part(w)
 	}
-	defer g.part(w)
 	select {
 	case a := <-w.answer:
 		return a, nil
@@ -208,6 +210,9 @@ func (g *group) part(w *write) {
 	g.mu.Lock()
 	if w.call == nil {
 		g.pending = slices.DeleteFunc(g.pending, func(other *write) bool { return other == w })
+		if len(g.pending) == 0 {
+			g.flush.Stop() // the next write lingers for itself
+		}
 		g.mu.Unlock()
 		return
 	}
