@@ -13,6 +13,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
+	t.Parallel() // it waits more than it works
 	table := intenttest.Table(t, intenttest.Engine(t), "intent")
 	intenttest.Contract(t, func(t testing.TB, faults *intenttest.Faults) intent.Store {
 		return dynamo.New(client(t, faults), table)
@@ -22,6 +23,7 @@ func TestContract(t *testing.T) {
 // A group keeps to the same contract: what a record is told does not depend on who
 // shares its call.
 func TestContractInGroup(t *testing.T) {
+	t.Parallel()
 	table := intenttest.Table(t, intenttest.Engine(t), "intent")
 	intenttest.Contract(t, func(t testing.TB, faults *intenttest.Faults) intent.Store {
 		return &accompanied{dynamo.New(client(t, faults), table)}

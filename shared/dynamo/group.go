@@ -154,7 +154,7 @@ func (g *group) add(w *write) bool {
 	}
 	if g.pending = append(g.pending, w); len(g.pending) == 1 {
 		sends := g.sends
-		g.flush = time.AfterFunc(linger, func() {
+		g.flush = time.AfterFunc(g.linger, func() {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			if g.sends == sends {

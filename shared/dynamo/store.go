@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -19,16 +20,23 @@ import (
 type Store struct {
 	client API
 	table  string
-	alone  bool // no two records share a call
+	alone  bool          // no two records share a call
+	linger time.Duration // of a group's first write
 }
 
 var _ intent.Store = (*Store)(nil)
 
 // New returns the store on the table.
-func New(client API, table string) *Store { return &Store{client: client, table: table} }
+func New(client API, table string) *Store {
+	return &Store{client: client, table: table, linger: linger}
+}
 
 // Alone returns the store that makes a call for each record, whatever its batch.
-func (s *Store) Alone() *Store { return &Store{client: s.client, table: s.table, alone: true} }
+func (s *Store) Alone() *Store {
+	alone := *s
+	alone.alone = true
+	return &alone
+}
 
 // Claim is one conditional PutItem.
 func (s *Store) Claim(ctx context.Context, next intent.Record) (intent.Record, error) {
