@@ -7,6 +7,16 @@
 //
 // Ledger commits the record and the effect in one transaction.
 //
+// # Group commit
+//
+// The deliveries of one batch share their calls (Store.Group): all claims leave as
+// one BatchExecuteStatement, and so do the ends of effects that end within 50 ms of
+// each other. An INSERT is the same put on attribute_not_exists, an UPDATE names the
+// same owner and state, both at the same write units; DynamoDB decides each statement
+// for itself. Whatever it answers beside "done" and "this stands in its way" is asked
+// again alone, as is a forgotten record's claim. A call ends with the last of those
+// who wait for it, and not before. Store.Alone turns it off.
+//
 // # What a failed condition is billed
 //
 // A put that fails its condition is billed write units by the size of the item

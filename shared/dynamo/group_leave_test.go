@@ -102,6 +102,22 @@ func TestGroupGivesUp(t *testing.T) {
 			c.givesUp("b", 20*ms)
 			c.givesUp("c", 30*ms)
 		}, []string{"0s batch +a +b +c"}},
+		"during the read of what stands, for which nobody else waits": {3, func(ctx context.Context, number int) error {
+			if number == 1 {
+				return nil
+			}
+			return until(time.Hour)(ctx, number)
+		}, func(c *crew) {
+			c.givesUp("stands", 30*ms)
+			c.member(func(s intent.Store) {
+				began := time.Now()
+				c.wrote(s.Claim(context.Background(), running("b")))
+				if waited := time.Since(began); waited != 0 {
+					c.t.Errorf("b: waited %v for another's record", waited)
+				}
+			})
+			c.claims("c", 0)
+		}, []string{"0s batch +b +c +stands", "0s read"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

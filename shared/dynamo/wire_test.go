@@ -16,6 +16,7 @@ import (
 )
 
 // wire takes every write and says when it came, for tests on a clock of their own.
+// An intent named "stands" is there already, and nothing but a read brings its item.
 type wire struct {
 	API // nil: nothing else is to be called
 
@@ -53,17 +54,24 @@ func (w *wire) TransactWriteItems(ctx context.Context, _ *dynamodb.TransactWrite
 // BatchExecuteStatement is told as its intents: +a is inserted, =a updated.
 func (w *wire) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	var statements []string
-	for _, s := range in.Statements {
+	responses := make([]types.BatchStatementResponse, len(in.Statements))
+	for i, s := range in.Statements {
 		sign := map[string]string{"INSERT": "+", "UPDATE": "="}[(*s.Statement)[:6]]
 		for _, p := range s.Parameters {
 			if name := named(p); name != "" {
 				statements = append(statements, sign+name)
+				if name == "stands" {
+					responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumDuplicateItem}
+				}
 			}
 		}
 	}
 	slices.Sort(statements)
-	return &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))},
-		w.take(ctx, "batch "+strings.Join(statements, " "))
+	return &dynamodb.BatchExecuteStatementOutput{Responses: responses}, w.take(ctx, "batch "+strings.Join(statements, " "))
+}
+
+func (w *wire) BatchGetItem(ctx context.Context, _ *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return &dynamodb.BatchGetItemOutput{}, w.take(ctx, "read")
 }
 
 // named is the ID in an intent's key; empty if it is none.
