@@ -29,6 +29,8 @@ func createQueues(service *queue.Service, queues []template.Queue) error {
 			"MessageRetentionPeriod": seconds(q.Retention),
 		}
 		if q.FIFO {
+			// The local queues have no quota to share out, and compare deduplication ids in the whole queue: where the template says in
+			// each group, one id in two groups is one message here.
 			attributes["FifoQueue"] = "true"
 			attributes["ContentBasedDeduplication"] = strconv.FormatBool(q.ContentBasedDeduplication)
 		}
