@@ -151,7 +151,7 @@ func (b *Batch) deliver(ctx context.Context, o *order) {
 			o.fates[i].outcome.Kind = intent.Replayed
 		}
 		switch {
-		case poison && b.DeadLetterURL != "":
+		case poison && b.quarantines(m):
 			err, again := sent[m.MessageId]
 			if !again {
 				err = b.quarantine(ctx, m, reason)
