@@ -93,7 +93,7 @@ func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, 
 	defer cancel()
 	store := l.Store.(*Store)
 	config := l.WithDefaults()
-	if config.MayBeForgotten(d.SentAt) {
+	if config.MayBeForgotten(ctx, d.SentAt) {
 		standing, err := intent.Remembered(storeCtx, store, key)
 		if err != nil {
 			return intent.Outcome{}, err

@@ -66,7 +66,7 @@ func (r runner[P]) acquire(ctx, storeCtx context.Context, t task[P]) (claim, Out
 	defer cancel()
 	var standing Record
 	for vanished := 0; vanished < maxVanished; {
-		if standing.State == StateAbsent && r.MayBeForgotten(t.SentAt) {
+		if standing.State == StateAbsent && r.MayBeForgotten(ctx, t.SentAt) {
 			var err error
 			if standing, err = Remembered(storeCtx, r.Store, t.key); err != nil {
 				return claim{}, Outcome{}, err
@@ -136,10 +136,7 @@ func (r runner[P]) draft(ctx context.Context, shown Record, t task[P]) (claim, e
 		return claim{}, err
 	}
 	now := r.Now()
-	lease := r.Lease
-	if deadline, ok := ctx.Deadline(); ok {
-		lease = time.Until(deadline) + r.LeaseMargin
-	}
+	lease := r.leaseUnder(ctx)
 	c := claim{fresh: shown.ClaimedAt.IsZero(), end: now.Add(lease - time.Millisecond)}
 	c.record = Record{
 		Intent:      t.key.String(),

@@ -35,9 +35,9 @@ var (
 	// ErrNoIntent is returned by Lookup when no record of the intent stands.
 	ErrNoIntent = errors.New("no record of this intent")
 
-	// ErrForgotten is returned when an intent is older than the record's retention
-	// and no record stands: it may have happened and been forgotten. Nothing was
-	// run, and no later delivery will be.
+	// ErrForgotten is returned when an intent is older than the record's retention,
+	// or would be before a claim made now lapsed, and no record stands: it may have
+	// happened and been forgotten. Nothing was run, and no later delivery will be.
 	ErrForgotten = errors.New("intent is older than what the records remember")
 
 	// ErrUnprocessable is what Quarantine marks an error with.
