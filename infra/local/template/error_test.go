@@ -97,9 +97,6 @@ func TestErrors(t *testing.T) {
 		{"a redrive without a count", queue("RedrivePolicy: {deadLetterTargetArn: 'arn:local:Jobs'}"), []string{"maxReceiveCount", "missing"}},
 		{"an unknown nested property", queue("RedrivePolicy: {deadLetterTargetArn: 'arn:local:Jobs', maxReceiveCount: 5, max: 1}"),
 			[]string{"RedrivePolicy.max"}},
-		{"a standard dead-letter queue of a FIFO queue", "Resources:\n  A: {Type: AWS::SQS::Queue}\n  B: {Type: AWS::SQS::Queue, Properties: " +
-			"{FifoQueue: true, RedrivePolicy: {deadLetterTargetArn: !GetAtt A.Arn, maxReceiveCount: 5}}}\n", []string{"Resources.B", "false for A"}},
-
 		{"a scope of a standard queue", queue("DeduplicationScope: queue"), []string{"DeduplicationScope", "for FIFO queues only"}},
 		{"a limit of a standard queue", queue("FifoThroughputLimit: perQueue"), []string{"for FIFO queues only"}},
 		{"an unknown scope", queue("FifoQueue: true, DeduplicationScope: group"), []string{"DeduplicationScope", `"group"`}},

@@ -1,7 +1,6 @@
 package template
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -95,16 +94,4 @@ func (q *Queue) deduplicate(p *properties, r *resource) {
 		p.fail("DeduplicationScope", r.line, "is %q while FifoThroughputLimit is %q: SQS knows no such pair", q.DeduplicationScope,
 			q.ThroughputLimit)
 	}
-}
-
-// redrives checks that queues and their dead-letter queues are of one kind, as SQS demands.
-func redrives(queues []Queue, fifo map[string]bool) []error {
-	var errs []error
-	for _, q := range queues {
-		if q.Redrive != nil && q.Redrive.Target != "" && fifo[q.Redrive.Target] != q.FIFO {
-			errs = append(errs, fmt.Errorf("Resources.%s.Properties.RedrivePolicy: FifoQueue is %t, but %t for %s", q.LogicalID, q.FIFO,
-				fifo[q.Redrive.Target], q.Redrive.Target))
-		}
-	}
-	return errs
 }

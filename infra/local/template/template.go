@@ -116,7 +116,6 @@ func (e *evaluator) template(resources []*resource) (Template, error) {
 	for _, q := range t.Queues {
 		fifo[q.LogicalID] = q.FIFO
 	}
-	errs = append(errs, redrives(t.Queues, fifo)...)
 	errs = append(errs, mappings(t.Functions, fifo)...)
 	if err := errors.Join(errs...); err != nil {
 		return Template{}, err
