@@ -96,7 +96,7 @@ func TestDeadLetter(t *testing.T) {
 		t.Errorf("deliveries: got %d, want 1", got)
 	}
 	out, err := r.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
-		QueueUrl: &deadURL, MessageAttributeNames: []string{"All"}, AttributeNames: []sqstypes.QueueAttributeName{"MessageGroupId"},
+		QueueUrl: &deadURL, MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{"MessageGroupId"},
 	})
 	if err != nil {
 		t.Fatal(err)
