@@ -43,7 +43,7 @@ func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error
 	if err != nil {
 		return nil, err
 	}
-	if from, err = sender(from); err != nil {
+	if err := checkSender(from); err != nil {
 		return nil, err
 	}
 	letters, err := newLetters()

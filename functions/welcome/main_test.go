@@ -13,7 +13,7 @@ func deployed() map[string]string {
 	return map[string]string{
 		"SCOPE": "once", "INTENT_TABLE": "intents", "QUEUE_URL": "http://localhost/once-welcome", "DEAD_LETTER_QUEUE_URL": "http://localhost/once-welcome-dead",
 		"LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90", "USERS_TABLE": "users", "EMAILS_TABLE": "emails",
-		"EMAIL_FROM": "Once <once@example.com>",
+		"EMAIL_FROM": "once@example.com",
 	}
 }
 

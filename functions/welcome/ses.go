@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptrace"
-	"net/mail"
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -84,19 +83,12 @@ func (l *line) Do(r *http.Request) (*http.Response, error) {
 	return l.next.Do(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
 }
 
-// sender reads the address that e-mails come from, "ada@example.com" or "Ada <ada@example.com>", and
-// writes it as SES wants it: the address in ASCII, the name encoded where it is not. One that SES could
-// not read would make it turn away every letter as a bad request.
-// Source: https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
-func sender(from string) (string, error) {
-	parsed, err := mail.ParseAddress(from)
-	switch {
-	case err != nil:
-		return "", &environment.Error{Invalid: []string{fmt.Sprintf("EMAIL_FROM=%q is not an e-mail address: %v", from, err)}}
-	case !deliverable(parsed.Address):
-		return "", &environment.Error{Invalid: []string{fmt.Sprintf("EMAIL_FROM=%q is not an address that SES takes", from)}}
-	case parsed.Name == "":
-		return parsed.Address, nil
+// checkSender returns an *environment.Error unless e-mails can come from the address, which is one bare
+// address, as the role's ses:FromAddress compares it. One that SES could not read would make it turn
+// away every letter as a bad request.
+func checkSender(from string) error {
+	if !deliverable(from) {
+		return &environment.Error{Invalid: []string{fmt.Sprintf("EMAIL_FROM=%q is not one bare e-mail address", from)}}
 	}
-	return parsed.String(), nil
+	return nil
 }

@@ -81,7 +81,7 @@ func ours(answer smithy.APIError) bool {
 
 // theirs reports a bad request whose text is one of a mail parser on an address, such as "Domain
 // contains illegal character" (https://github.com/awslabs/aws-sdk-rust/issues/881). It does not say
-// whose; ours was read when the function started: see sender.
+// whose; ours was looked at when the function started: see checkSender.
 func theirs(answer smithy.APIError) bool {
 	return says(answer, "address", "domain", "recipient", "local name") && !says(answer, "from", "sender", "source", "identity")
 }

@@ -70,7 +70,7 @@ func TestRedelivery(t *testing.T) {
 	if len(mails) != 1 {
 		t.Fatalf("e-mails: got %v, want one", mails)
 	}
-	if m := mails[0]; m.to != "ada@example.com" || m.from != "Once <once@example.com>" || m.tag != id ||
+	if m := mails[0]; m.to != "ada@example.com" || m.from != "once@example.com" || m.tag != id ||
 		m.subject != "Welcome, Ada" || !strings.HasPrefix(m.text, "Hello Ada,\n") {
 		t.Errorf("e-mail: got %+v", m)
 	}

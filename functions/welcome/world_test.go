@@ -106,7 +106,7 @@ func (w *town) worker(t *testing.T, ahead time.Duration) *worker {
 	m := mailer{
 		user:    usersTable{client: db, name: w.users}.user,
 		letters: all,
-		send:    newSES(sesConfig(w.post.url), "Once <once@example.com>").send,
+		send:    newSES(sesConfig(w.post.url), "once@example.com").send,
 		emails:  emailsTable(w.emails),
 		now:     me.now,
 	}

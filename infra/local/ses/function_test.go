@@ -107,7 +107,7 @@ func start(t *testing.T, s *ses.Server) function {
 		Environment: map[string]string{
 			"SCOPE": "test", "INTENT_TABLE": f.records, "USERS_TABLE": users, "EMAILS_TABLE": f.emails,
 			"QUEUE_URL": "http://127.0.0.1:1/once-welcome", "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:1/once-welcome-dead",
-			"LEASE_MARGIN_SECONDS": "1", "RETENTION_DAYS": "90", "EMAIL_FROM": "Shop <shop@example.com>",
+			"LEASE_MARGIN_SECONDS": "1", "RETENTION_DAYS": "90", "EMAIL_FROM": "shop@example.com",
 			"AWS_ENDPOINT_URL_DYNAMODB": *db.Options().BaseEndpoint, "AWS_ENDPOINT_URL_SESV2": listening.URL,
 			"AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:1",
 		},
