@@ -44,8 +44,8 @@ var (
 	ErrUnprocessable = errors.New("message can never be processed")
 
 	// ErrWritesRejected is returned when the writes that were to commit with a
-	// completion fail a condition of their own, or are invalid. The effect did
-	// happen; the record stands as it was.
+	// completion or a refusal fail a condition of their own, or are invalid. The
+	// effect has ended; the record stands as it was.
 	ErrWritesRejected = errors.New("writes of the completion were rejected")
 
 	// ErrOtherClass is returned when a record is in a state that the class of
