@@ -29,10 +29,9 @@ func createQueues(service *queue.Service, queues []template.Queue) error {
 			"MessageRetentionPeriod": seconds(q.Retention),
 		}
 		if q.FIFO {
-			// The local queues have no quota to share out, and compare deduplication ids in the whole queue: where the template says in
-			// each group, one id in two groups is one message here.
 			attributes["FifoQueue"] = "true"
 			attributes["ContentBasedDeduplication"] = strconv.FormatBool(q.ContentBasedDeduplication)
+			attributes["DeduplicationScope"], attributes["FifoThroughputLimit"] = q.DeduplicationScope, q.ThroughputLimit
 		}
 		if q.Redrive != nil {
 			target := byID[q.Redrive.Target]
