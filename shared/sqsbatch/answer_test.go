@@ -117,7 +117,7 @@ func TestC05AnswersOfAnyBatch(t *testing.T) {
 // Ten workers fail at the same moment, round after round.
 func TestC32ConcurrentFailures(t *testing.T) {
 	t.Parallel()
-	const rounds = 4_000
+	const rounds = 1_000 // and 100,000 in TestC32FatesAreGathered
 	r := newRig(t, func(c *sqsbatch.Config) { c.Log = slog.New(slog.DiscardHandler); c.Observe = nil })
 	var messages []events.SQSMessage
 	var ids []string
