@@ -169,7 +169,7 @@ func (w Writes) failed(reasons []types.CancellationReason) error {
 	if w.Failed != nil {
 		return w.Failed(reasons)
 	}
-	return fmt.Errorf("conditions of the effect's writes failed: %v", codes(reasons))
+	return fmt.Errorf("conditions of the effect's writes failed: %v", codes(reasons, 1))
 }
 
 // commit writes the record and the items in one transaction and returns the
