@@ -26,7 +26,7 @@ var charge = operation{
 	count: func(_ context.Context, s *side, a action) (int, error) {
 		return s.provider.Charges().ByCustomer()[customer(a)], nil
 	},
-	lesson: lesson{what: "charges of user 7's card", show: number, naive: "3", once: "1"},
+	lesson: lesson{what: "charges of user 7's card", show: number},
 }
 
 var adjust = operation{
@@ -52,8 +52,6 @@ var adjust = operation{
 	lesson: lesson{
 		what: "change of account 7's balance, in cents",
 		show: func(effects int) string { return strconv.Itoa(effects * deltaCents) },
-		// 3 × -1000 and 1 × -1000
-		naive: "-3000", once: "-1000",
 	},
 }
 
@@ -69,7 +67,7 @@ var welcome = operation{
 		return s.mail.Sent().ByRecipient()[address(a)], nil
 	},
 	blind:  true,
-	lesson: lesson{what: "welcome e-mails to user 7", show: number, naive: "3", once: "1"},
+	lesson: lesson{what: "welcome e-mails to user 7", show: number},
 }
 
 // user is one with a card and an address.

@@ -14,12 +14,10 @@ import (
 // runs is how often the lesson runs each of its intents.
 const runs = 3
 
-// lesson is what an operation's intent comes to after its runs: by the handler of
-// the tutorials, and when it takes effect once.
+// lesson is how an operation's effects are told to people.
 type lesson struct {
-	what        string
-	show        func(effects int) string
-	naive, once string
+	what string // is counted, and where
+	show func(effects int) string
 }
 
 func number(effects int) string { return strconv.Itoa(effects) }
@@ -39,19 +37,32 @@ func ifThere(there, not string) func(int) string {
 // third delivery's.
 type Lesson struct {
 	Operation   string
-	Effect      string // what is counted, and where
-	Naive, Once string
-	InDoubt     bool // of the guarded one
-	want        lesson
+	Naive, Once int  // effects
+	InDoubt     bool // the guarded one
+	of          *operation
 }
 
-// Err says what the lesson failed to show.
+// Err says what the lesson failed to show. The twin of an operation that is not
+// natural takes effect in each of its runs, of which a slow machine makes more than
+// three: an invocation that times out is one, too. One that times out before it
+// sends an e-mail leaves a doubt and no e-mail.
 func (l Lesson) Err() error {
-	if l.Naive != l.want.naive || l.Once != l.want.once {
-		return fmt.Errorf("%s, three runs: %s is %q (naive) and %q (once), want %q and %q",
-			l.Operation, l.Effect, l.Naive, l.Once, l.want.naive, l.want.once)
+	naive, once := l.Naive >= runs, l.Once == 1 || l.Once == 0 && l.InDoubt
+	if l.of.natural() {
+		naive = l.Naive == 1
+	}
+	if !naive || !once {
+		return fmt.Errorf("%s, three runs: %s: %s (naive) and %s (once)", l.Operation, l.of.lesson.what, l.of.lesson.show(l.Naive), l.once())
 	}
 	return nil
+}
+
+func (l Lesson) once() string {
+	text := l.of.lesson.show(l.Once)
+	if l.InDoubt {
+		text += " (in doubt)"
+	}
+	return text
 }
 
 // teach runs the lesson.
@@ -88,13 +99,13 @@ func teach(ctx context.Context, progress io.Writer, all []action, once, naive *s
 	}
 	var rows []Lesson
 	for _, a := range all {
-		row := Lesson{Operation: a.operation.name, Effect: a.operation.lesson.what, want: a.operation.lesson}
-		for cell, s := range map[*string]*side{&row.Naive: naive, &row.Once: once} {
-			n, err := a.operation.count(ctx, s, a)
-			if err != nil {
-				return nil, err
-			}
-			*cell = a.operation.lesson.show(n)
+		row := Lesson{Operation: a.operation.name, of: a.operation}
+		var err error
+		if row.Naive, err = a.operation.count(ctx, naive, a); err != nil {
+			return nil, err
+		}
+		if row.Once, err = a.operation.count(ctx, once, a); err != nil {
+			return nil, err
 		}
 		outcome, err := once.outcome(ctx, a)
 		if err != nil && !errors.Is(err, intent.ErrNoIntent) {
@@ -140,11 +151,7 @@ func showLesson(out io.Writer, rows []Lesson) error {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "operation\teffect\tnaive after three runs\tonce after three runs")
 	for _, row := range rows {
-		once := row.Once
-		if row.InDoubt {
-			once += " (in doubt)"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Operation, row.Effect, row.Naive, once)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Operation, row.of.lesson.what, row.of.lesson.show(row.Naive), row.once())
 	}
 	return w.Flush()
 }

@@ -29,7 +29,7 @@ var ship = operation{
 		n, err := s.hasStatus(ctx, a, "delivered")
 		return n == 1, err
 	},
-	lesson: lesson{what: "status of order 8821", show: ifThere("shipped", "not shipped"), naive: "shipped", once: "shipped"},
+	lesson: lesson{what: "status of order 8821", show: ifThere("shipped", "not shipped")},
 }
 
 var clearcart = operation{
@@ -54,7 +54,7 @@ var clearcart = operation{
 	},
 	later:  func(ctx context.Context, s *side, a action) error { return s.shop(ctx, a) },
 	stands: func(ctx context.Context, s *side, a action) (bool, error) { return s.shopped(ctx, a) },
-	lesson: lesson{what: "cart of user 7", show: ifThere("empty", "not empty"), naive: "empty", once: "empty"},
+	lesson: lesson{what: "cart of user 7", show: ifThere("empty", "not empty")},
 }
 
 // hasStatus is 1 if the order has the status, else 0.

@@ -2,8 +2,11 @@ package demo
 
 import (
 	"crypto/rand"
+	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/singleeffect/once/infra/local/queue"
 	"github.com/singleeffect/once/shared/sqsbatch"
@@ -80,6 +83,23 @@ func redrives(t *testing.T, s *side, a action) {
 	if err := s.stack.Queues.PurgeQueue(queue.PurgeQueueInput{QueueURL: q.dead}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Nobody takes the message, and the run does not wait for ever.
+func getsStuck(t *testing.T, s *side, a action) {
+	if _, err := s.send(t.Context(), []send{{action: a, late: true}}); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		err := drain(t.Context(), io.Discard, 1, []*side{s})
+		if err == nil || !strings.Contains(err.Error(), "1 messages are still in the queues, and none was settled") {
+			t.Errorf("got error %v, want one that says what is left", err)
+		}
+		if got := time.Since(began); got != patience {
+			t.Errorf("waited %v, want %v", got, patience)
+		}
+	})
 }
 
 // quarantines does what a function does with a message that no delivery can mend.

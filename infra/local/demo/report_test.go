@@ -37,8 +37,9 @@ func TestCount(t *testing.T) {
 func shown() Report {
 	return Report{
 		Lessons: []Lesson{
-			{Operation: "ship", Effect: "status of order 8821", Naive: "shipped", Once: "shipped", want: lesson{naive: "shipped", once: "shipped"}},
-			{Operation: "welcome", Effect: "welcome e-mails to user 7", Naive: "3", Once: "1", InDoubt: true, want: lesson{naive: "3", once: "1"}},
+			{Operation: "ship", Naive: 1, Once: 1, of: &ship},
+			{Operation: "adjust", Naive: 3, Once: 1, of: &adjust},
+			{Operation: "welcome", Naive: 3, Once: 1, InDoubt: true, of: &welcome},
 		},
 		Rows: []Row{
 			{
@@ -69,10 +70,14 @@ func TestReportErr(t *testing.T) {
 		}, "welcome: 0 duplicates and 1 losses, 1 intents wrong; x in quarantine: conflict: y"},
 		{"a harmless run", func(r *Report) { r.Rows[0].Naive.Wrong = 0 }, "ship: the naive twin did nothing wrong"},
 		{"both", func(r *Report) { r.Rows[0].Once.Lost, r.Rows[0].Naive.Wrong = 1, 0 }, "ship: 0 duplicates and 1 losses"},
-		{"a naive twin that learnt", func(r *Report) { r.Lessons[1].Naive = "2" },
-			`welcome, three runs: welcome e-mails to user 7 is "2" (naive) and "1" (once), want "3" and "1"`},
-		{"a lesson not learnt", func(r *Report) { r.Lessons[0].Once = "not shipped" },
-			`ship, three runs: status of order 8821 is "shipped" (naive) and "not shipped" (once)`},
+		{"a naive twin that learnt", func(r *Report) { r.Lessons[2].Naive = 2 },
+			"welcome, three runs: welcome e-mails to user 7: 2 (naive) and 1 (in doubt) (once)"},
+		{"a naive twin that is not shipped", func(r *Report) { r.Lessons[0].Naive = 0 },
+			"ship, three runs: status of order 8821: not shipped (naive) and shipped (once)"},
+		{"a lesson not learnt", func(r *Report) { r.Lessons[1].Once = 2 },
+			"adjust, three runs: change of account 7's balance, in cents: -3000 (naive) and -2000 (once)"},
+		{"a slow machine", func(r *Report) { r.Lessons[1].Naive, r.Lessons[2].Once = 4, 0 }, ""},
+		{"an e-mail lost", func(r *Report) { r.Lessons[2].Once, r.Lessons[2].InDoubt = 0, false }, "welcome, three runs"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -130,9 +135,10 @@ func TestShowLesson(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `
-operation   effect                      naive after three runs   once after three runs
-ship        status of order 8821        shipped                  shipped
-welcome     welcome e-mails to user 7   3                        1 (in doubt)
+operation   effect                                    naive after three runs   once after three runs
+ship        status of order 8821                      shipped                  shipped
+adjust      change of account 7's balance, in cents   -3000                    -1000
+welcome     welcome e-mails to user 7                 3                        1 (in doubt)
 `
 	if got := "\n" + out.String(); got != want {
 		t.Errorf("got %s\nwant %s", got, want)

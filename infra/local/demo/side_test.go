@@ -41,6 +41,7 @@ func TestSide(t *testing.T) {
 	for _, a := range all {
 		t.Run("dead letters of "+a.operation.name, func(t *testing.T) { redrives(t, s, a) })
 	}
+	t.Run("stuck", func(t *testing.T) { getsStuck(t, s, all[0]) })
 	t.Run("account", func(t *testing.T) { accounts(t, s, plan(t, 6)[len(operations):]) }) // all but the first, whose effects are there
 }
 
