@@ -50,6 +50,10 @@ invoke: ## invoke one function with one event: FUNCTION=charge EVENT=events/<nam
 	$(if $(and $(FUNCTION),$(EVENT)),,$(error say what to invoke: make invoke FUNCTION=charge EVENT=events/<name>.json))
 	$(local) invoke $(FUNCTION) "$(abspath $(EVENT))"
 
+.PHONY: scoreboard
+scoreboard: ## run the same faults against Once, its peer and a conditional put, and count the effects (README=1 writes the table there)
+	@cd infra/proof && go build -o ../../.build/scoreboard ./scoreboard >&2 && exec ../../.build/scoreboard $(if $(README),--readme=../../README.md)
+
 .PHONY: test race java
 test: java lint race ## run every check and every test of every module
 
