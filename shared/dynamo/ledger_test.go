@@ -199,3 +199,24 @@ func TestLedgerValidate(t *testing.T) {
 		})
 	}
 }
+
+// A message whose payload or key is unusable never runs, however old it is, and
+// asks the table for nothing.
+func TestLedgerUnusableDelivery(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	w := b.worker(t)
+	noKey, badPayload := d, sent(repeated(t, d, "message-1", `{"cents":"ten"}`), 2*retention)
+	noKey.Key = ""
+	var key *intent.KeyError
+	if o, err := w.deliver(w.ledger(d.Key), noKey); !errors.As(err, &key) {
+		t.Errorf("no key: got %s, want a KeyError", describe(o, err))
+	}
+	var payload *intent.PayloadError
+	if o, err := w.deliver(w.ledger(d.Key), badPayload); !errors.As(err, &payload) || payload.Field != "cents" {
+		t.Errorf("bad payload: got %s, want a PayloadError of cents", describe(o, err))
+	}
+	if got := w.faults.Counts(); len(got) != 0 {
+		t.Errorf("requests: got %v, want none", got)
+	}
+}
