@@ -47,16 +47,16 @@ func (c *command) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Readme != "" {
-		if err := report.Into(c.Readme); err != nil {
-			return err
-		}
-	}
 	if err := report.Markdown(os.Stderr); err != nil {
 		return err
 	}
 	if err := report.JSON(os.Stdout); err != nil {
 		return err
+	}
+	if c.Readme != "" {
+		if err := report.Into(c.Readme); err != nil {
+			return err
+		}
 	}
 	return report.Err()
 }
