@@ -72,6 +72,12 @@ func TestWritesAreOneTransaction(t *testing.T) {
 				},
 				map[string]int{"PutItem": 1, "TransactWriteItems": 1}, 2, intent.Refused,
 			},
+			"completed with writes added to a result that has some": {
+				func(d intent.Delivery) func() (any, error) {
+					return ends(dynamo.WithWrites("done", b.row(d)), b.rows(d.Key, 1)...)
+				},
+				map[string]int{"PutItem": 1, "TransactWriteItems": 1}, 3, intent.Executed,
+			},
 			"no writes": {
 				func(intent.Delivery) func() (any, error) { return ends("done") },
 				map[string]int{"PutItem": 1, "UpdateItem": 1}, 0, intent.Executed,
