@@ -170,11 +170,12 @@ func TestUnreadableEnvelopes(t *testing.T) {
 	}
 	deeper := snsAt(noon, snsAt(noon, snsAt(noon, fielded, nil), nil), nil)
 	for name, tt := range map[string]struct{ body, err string }{
-		"too many":                    {deeper, "payload is in more than 2 envelopes"},
-		"too many, of both":           {snsAt(noon, eventAt(noon, snsAt(noon, fielded, nil)), nil), "payload is in more than 2 envelopes"},
-		"SNS field twice":             {strings.Replace(sns, `{`, `{"Message":"{}",`, 1), `payload field "Message" is given twice`},
-		"SNS field twice, unread":     {strings.Replace(sns, `{`, `{"Subject":"one",`, 1), `payload field "Subject" is given twice`},
-		"attribute twice":             {strings.Replace(sns, `"Idempotency-Key":`, `"Idempotency-Key":{"Type":"String","Value":"j"},"Idempotency-Key":`, 1), `payload field "MessageAttributes.Idempotency-Key" is given twice`},
+		"too many":                {deeper, "payload is in more than 2 envelopes"},
+		"too many, of both":       {snsAt(noon, eventAt(noon, snsAt(noon, fielded, nil)), nil), "payload is in more than 2 envelopes"},
+		"SNS field twice":         {strings.Replace(sns, `{`, `{"Message":"{}",`, 1), `payload field "Message" is given twice`},
+		"SNS field twice, unread": {strings.Replace(sns, `{`, `{"Subject":"one",`, 1), `payload field "Subject" is given twice`},
+		"attribute twice": {strings.Replace(sns, `"Idempotency-Key":`, `"Idempotency-Key":{"Type":"String","Value":"j"},"Idempotency-Key":`, 1),
+			`payload field "MessageAttributes.Idempotency-Key" is given twice`},
 		"event field twice":           {strings.Replace(event, `{`, `{"detail":{},`, 1), `payload field "detail" is given twice`},
 		"twice inside an event":       {eventAt(noon, `{"idempotency_key":"k","a":1,"a":2}`), `payload field "detail.a" is given twice`},
 		"twice inside a notification": {snsAt(noon, `{"idempotency_key":"k","a":1,"a":2}`, nil), `payload field "a" is given twice`},

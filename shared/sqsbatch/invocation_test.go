@@ -62,7 +62,8 @@ func TestInvocationsDoNotWaitForEachOther(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 5 {
 			all.Go(func() {
-				got := r.handle(asking(fmt.Sprint("slow ", i), fmt.Sprint("slow ", i)), asking(fmt.Sprint("stuck ", i), fmt.Sprint("slow too ", i)), asking(fmt.Sprint("late ", i), "late"))
+				got := r.handle(asking(fmt.Sprint("slow ", i), fmt.Sprint("slow ", i)),
+					asking(fmt.Sprint("stuck ", i), fmt.Sprint("slow too ", i)), asking(fmt.Sprint("late ", i), "late"))
 				wantIDs(t, "listed of a slow one", got, fmt.Sprint("slow ", i), fmt.Sprint("stuck ", i), fmt.Sprint("late ", i))
 			})
 		}
@@ -70,7 +71,8 @@ func TestInvocationsDoNotWaitForEachOther(t *testing.T) {
 			all.Go(func() {
 				start := time.Now()
 				bad := message(fmt.Sprint("bad ", i), "poison")
-				wantIDs(t, "listed", r.handle(asking(fmt.Sprint("a ", i), "shared"), bad, asking(fmt.Sprint("b ", i), fmt.Sprint("doubt ", i)), asking(fmt.Sprint("c ", i), fmt.Sprint("own ", i))))
+				wantIDs(t, "listed", r.handle(asking(fmt.Sprint("a ", i), "shared"), bad,
+					asking(fmt.Sprint("b ", i), fmt.Sprint("doubt ", i)), asking(fmt.Sprint("c ", i), fmt.Sprint("own ", i))))
 				if took := time.Since(start); took != time.Second {
 					t.Errorf("took %v beside slow ones, want 1s", took)
 				}

@@ -97,7 +97,8 @@ func TestNaturalFoldsNothing(t *testing.T) {
 		r, c := newClerk(t)
 		c.do = func(context.Context, shipment) error { time.Sleep(time.Second); return nil }
 		start := time.Now()
-		wantIDs(t, "listed", r.handle(shipping("1", "8821"), shipping("2", "8821"), shipping("2", "8821"), carrying(shipping("3", "8821"), text("k")), carrying(shipping("4", "8821"), text("k"))))
+		wantIDs(t, "listed", r.handle(shipping("1", "8821"), shipping("2", "8821"), shipping("2", "8821"),
+			carrying(shipping("3", "8821"), text("k")), carrying(shipping("4", "8821"), text("k"))))
 		if took := time.Since(start); took != time.Second {
 			t.Errorf("took %v, want 1s", took)
 		}

@@ -42,24 +42,29 @@ type cause struct {
 // causes are all of them, by what the reason begins with and what brought it about.
 func causes() map[string]cause {
 	bad := func(fields string) events.SQSMessage { return message("bad", `{`+fields+`}`) }
+	const unreadableTime = "bad_key: intent attribute Intent-Time is no whole number of milliseconds since 1970"
 	readable := bad(`"idempotency_key":"bad","amount_cents":100`)
 	return map[string]cause{
-		"unreadable: no JSON":     {message: message("bad", "amount=100"), reason: "unreadable: payload is not JSON"},
-		"unreadable: no object":   {message: message("bad", `["bad"]`), reason: "unreadable: payload is no JSON object"},
-		"unreadable: a key twice": {message: bad(`"idempotency_key":"bad","amount_cents":1,"amount_cents":2`), reason: `unreadable: payload field "amount_cents" is given twice`},
-		"unreadable: by its type": {message: bad(`"idempotency_key":"bad","amount_cents":"100"`), reason: `unreadable: payload field "amount_cents" is a JSON string that is no int64`},
+		"unreadable: no JSON":   {message: message("bad", "amount=100"), reason: "unreadable: payload is not JSON"},
+		"unreadable: no object": {message: message("bad", `["bad"]`), reason: "unreadable: payload is no JSON object"},
+		"unreadable: a key twice": {message: bad(`"idempotency_key":"bad","amount_cents":1,"amount_cents":2`),
+			reason: `unreadable: payload field "amount_cents" is given twice`},
+		"unreadable: by its type": {message: bad(`"idempotency_key":"bad","amount_cents":"100"`),
+			reason: `unreadable: payload field "amount_cents" is a JSON string that is no int64`},
 		"unreadable: envelope": {message: message("bad", `{"Type":"Notification","MessageId":"1","TopicArn":"t","Message":{},"Timestamp":"2026-11-29T12:00:00Z"}`),
 			reason: `unreadable: payload field "Message" of the envelope is not what its sender writes there`},
 
-		"no_key: absent":              {message: bad(`"amount_cents":100`), reason: "no_key: no idempotency key"},
-		"no_key: null":                {message: bad(`"idempotency_key":null`), reason: "no_key: no idempotency key: body field idempotency_key is null or empty"},
-		"no_key: empty":               {message: bad(`"idempotency_key":""`), reason: "no_key: no idempotency key: body field idempotency_key is null or empty"},
-		"no_key: function's":          {message: bad(``), reason: "no_key: no idempotency key", change: keys(func(events.SQSMessage) (string, error) { return "", nil })},
-		"bad_key: no scalar":          {message: bad(`"idempotency_key":{}`), reason: "bad_key: intent body field idempotency_key is neither a string, a number nor a truth value"},
-		"bad_key: binary":             {message: carrying(bad(``), events.SQSMessageAttribute{DataType: "Binary", BinaryValue: []byte("bad")}), reason: "bad_key: intent attribute Idempotency-Key is binary, want a string"},
-		"bad_key: too long":           {message: bad(`"idempotency_key":"` + strings.Repeat("k", 1100) + `"`), reason: "bad_key: intent key makes an intent of 1112 bytes, the limit is 1024"},
-		"bad_key: Intent-Time":        {message: with(readable, sqsbatch.TimeAttribute, text("2026-11-29")), reason: "bad_key: intent attribute Intent-Time is no whole number of milliseconds since 1970"},
-		"bad_key: Intent-Time's sign": {message: with(readable, sqsbatch.TimeAttribute, text("-1")), reason: "bad_key: intent attribute Intent-Time is no whole number of milliseconds since 1970"},
+		"no_key: absent":     {message: bad(`"amount_cents":100`), reason: "no_key: no idempotency key"},
+		"no_key: null":       {message: bad(`"idempotency_key":null`), reason: "no_key: no idempotency key: body field idempotency_key is null or empty"},
+		"no_key: empty":      {message: bad(`"idempotency_key":""`), reason: "no_key: no idempotency key: body field idempotency_key is null or empty"},
+		"no_key: function's": {message: bad(``), reason: "no_key: no idempotency key", change: keys(func(events.SQSMessage) (string, error) { return "", nil })},
+		"bad_key: no scalar": {message: bad(`"idempotency_key":{}`), reason: "bad_key: intent body field idempotency_key is neither a string, a number nor a truth value"},
+		"bad_key: binary": {message: carrying(bad(``), events.SQSMessageAttribute{DataType: "Binary", BinaryValue: []byte("bad")}),
+			reason: "bad_key: intent attribute Idempotency-Key is binary, want a string"},
+		"bad_key: too long": {message: bad(`"idempotency_key":"` + strings.Repeat("k", 1100) + `"`),
+			reason: "bad_key: intent key makes an intent of 1112 bytes, the limit is 1024"},
+		"bad_key: Intent-Time":        {message: with(readable, sqsbatch.TimeAttribute, text("2026-11-29")), reason: unreadableTime},
+		"bad_key: Intent-Time's sign": {message: with(readable, sqsbatch.TimeAttribute, text("-1")), reason: unreadableTime},
 
 		"conflict: by two keys": {message: carrying(readable, text("other")), reason: `conflict: two keys in one message: "other" and "bad"`, outcome: intent.Conflict},
 		"conflict: by the record": {message: readable, reason: "conflict: another payload under the same key", outcome: intent.Conflict,
@@ -124,8 +129,10 @@ func TestQuarantine(t *testing.T) {
 	for name, c := range causes() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			before := maps.Clone(c.message.MessageAttributes)
 			r, listed := c.handle(t, quarantining)
 			wantIDs(t, "listed", listed)
+			wantAttributes(t, c.message.MessageAttributes, before) // the event is not ours to change
 			sent := r.queue.taken()
 			if len(sent) != 1 {
 				t.Fatalf("sent %d messages, want 1", len(sent))
