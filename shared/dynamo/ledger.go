@@ -123,7 +123,7 @@ func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, 
 	}
 	result, ok := intent.Refusal(err)
 	if !ok {
-		return intent.Outcome{}, err
+		return intent.Outcome{}, intent.NotDone(err)
 	}
 	// A refusal is said only once its own conditional put has won: while we were
 	// told no, another delivery of this intent may have been told yes.

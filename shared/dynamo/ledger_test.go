@@ -220,3 +220,22 @@ func TestLedgerUnusableDelivery(t *testing.T) {
 		t.Errorf("requests: got %v, want none", got)
 	}
 }
+
+// What a Ledger's effect ends with says nothing of its message, unless it means to.
+func TestLedgerErrorIsNotItsMessages(t *testing.T) {
+	b := newBench(t)
+	for name, end := range map[string]error{
+		"of another payload": &intent.PayloadError{Field: "reply", Reason: "is not JSON"},
+		"to be quarantined":  intent.Quarantine(errors.New("unknown order")),
+	} {
+		w := b.worker(t)
+		h := &dynamo.Ledger[charge]{Config: w.config(), Effect: func(context.Context, charge, intent.Attempt) (dynamo.Writes, error) {
+			return dynamo.Writes{}, end
+		}}
+		o, err := w.deliver(h, message(t, `{"cents":10}`))
+		meant := errors.Is(end, intent.ErrUnprocessable)
+		if !errors.Is(err, end) && !meant || errors.Is(err, intent.ErrNotDone) == meant || errors.Is(err, intent.ErrUnprocessable) != meant {
+			t.Errorf("%s: got %s", name, describe(o, err))
+		}
+	}
+}

@@ -39,6 +39,15 @@ type Completion struct {
 // to the dead-letter queue at once, with the reason.
 func Quarantine(err error) error { return fmt.Errorf("%w: %w", ErrUnprocessable, err) }
 
+// NotDone marks the error of an effect that leaves no record as ErrNotDone, unless
+// it is to be quarantined: what such an error is made of says nothing of the message.
+func NotDone(err error) error {
+	if errors.Is(err, ErrUnprocessable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrNotDone, err)
+}
+
 type refusal struct{ result any }
 
 func (*refusal) Error() string { return "effect refused" }

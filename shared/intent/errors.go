@@ -20,6 +20,11 @@ var (
 	// Blind one is in doubt. The effect's error is wrapped beside it.
 	ErrUnknown = errors.New("outcome of the effect is unknown")
 
+	// ErrNotDone is returned when a Natural or a dynamo.Ledger effect ended in an
+	// error: no record says that it took place, and the next delivery runs it again.
+	// The effect's error is wrapped beside it.
+	ErrNotDone = errors.New("effect is not done")
+
 	// ErrReleased is returned when the effect said NotApplied and the claim was
 	// released: the next delivery runs it at once.
 	ErrReleased = errors.New("effect was not applied, claim released")

@@ -57,7 +57,7 @@ func (f fate) poison() (reason string, ok bool) {
 		return reasonConflict + ": " + f.outcome.Reason, true
 	case err == nil && f.outcome.Kind == intent.InDoubt && !f.mustWait():
 		return reasonInDoubt + ": " + f.outcome.Reason, true
-	case err == nil, errors.Is(err, intent.ErrUnknown), errors.Is(err, intent.ErrReleased):
+	case err == nil, errors.Is(err, intent.ErrUnknown), errors.Is(err, intent.ErrReleased), errors.Is(err, intent.ErrNotDone):
 		return "", false // whatever an effect's own error is made of
 	case errors.Is(err, intent.ErrUnprocessable):
 		code = reasonUnprocessable
@@ -120,11 +120,13 @@ func (b *Batch) copyOf(m events.SQSMessage, reason string) (*sqs.SendMessageInpu
 	}
 	body := m.Body
 	if len(attributes) > maxAttributes || size(body, attributes) > maxMessageBytes {
-		text, err := json.Marshal(wrapped{Reason: reason, Attributes: attributes, Body: body})
-		if err != nil {
+		var text strings.Builder
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false) // which would make it larger
+		if err := encoder.Encode(wrapped{Reason: reason, Attributes: attributes, Body: body}); err != nil {
 			return nil, fmt.Errorf("quarantine: wrap: %w", err)
 		}
-		body, attributes = string(text), map[string]events.SQSMessageAttribute{ReasonAttribute: attributes[ReasonAttribute]}
+		body, attributes = strings.TrimSuffix(text.String(), "\n"), map[string]events.SQSMessageAttribute{ReasonAttribute: attributes[ReasonAttribute]}
 	}
 	if n := size(body, attributes); n > maxMessageBytes {
 		return nil, fmt.Errorf("quarantine: message with its reason has %d bytes, the limit is %d", n, maxMessageBytes)

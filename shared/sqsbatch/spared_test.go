@@ -67,6 +67,16 @@ func TestNotQuarantined(t *testing.T) {
 				}
 			})
 		}
+		if name == "quarantined" {
+			continue // a Natural means it
+		}
+		t.Run("natural, "+name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, quarantining, func(c *sqsbatch.Config) {
+				c.Handler = &intent.Natural[order]{Effect: func(context.Context, order) error { return fmt.Errorf("read reply: %w", poison) }}
+			})
+			wantSpared(t, r, r.handle(asking("bad", "k")))
+		})
 	}
 	for name, err := range map[string]error{
 		"store":                 errors.New("claim intent: store is away"),
