@@ -105,8 +105,14 @@ var bubbleOf = regexp.MustCompile(`synctest bubble \d+`)
 
 // others are the goroutines of this bubble, but for the caller's and the bubble's own.
 func others() []string {
-	stacks := make([]byte, 1<<20)
-	stacks = stacks[:runtime.Stack(stacks, true)]
+	var stacks []byte
+	for size := 1 << 20; ; size *= 2 { // until all of them are in it: tests run side by side
+		stacks = make([]byte, size)
+		if n := runtime.Stack(stacks, true); n < size {
+			stacks = stacks[:n]
+			break
+		}
+	}
 	goroutines := bytes.Split(stacks, []byte("\n\n")) // the caller's first
 	own := bubbleOf.Find(goroutines[0])
 	var found []string
