@@ -151,7 +151,7 @@ func TestReport(t *testing.T) {
 	r.hand.do = func(ctx context.Context, d intent.Delivery) (intent.Outcome, error) {
 		switch d.Key {
 		case "takeover":
-			return intent.Outcome{Kind: intent.Executed, Attempt: 2}, nil
+			return intent.Outcome{Kind: intent.Executed, Attempt: 2, Lapsed: true}, nil
 		case "format":
 			return intent.Outcome{}, fmt.Errorf("claim intent: %w", &intent.FormatError{Intent: "shop#charge#format", Version: 2})
 		}

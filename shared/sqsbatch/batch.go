@@ -72,7 +72,7 @@ type Report struct {
 	Listed        int                 // in the partial batch response
 	Quarantined   int                 // sent to the dead-letter queue, and so not listed
 	UnknownFormat int                 // records of another release, among Failed
-	Takeovers     int                 // executed by a second or later attempt
+	Takeovers     int                 // claims taken over from one whose lease had lapsed, however they ended
 }
 
 // Batch runs SQS events. It holds nothing of an invocation, so that one process
@@ -165,13 +165,17 @@ func (b *Batch) work(ctx context.Context, lanes []lane) {
 		})
 		defer watchdog.Stop()
 	}
+	// An effect begun later than this would be cut off as it begins.
+	effects, stop := intent.EffectContext(ctx)
+	defer stop()
+	until, _ := effects.Deadline()
 	slots := make(chan struct{}, b.Concurrency)
 	var running sync.WaitGroup
 	for _, l := range lanes {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			b.run(ctx, l)
+			b.run(ctx, l, until)
 		})
 	}
 	running.Wait()
@@ -206,6 +210,9 @@ func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates 
 
 func (r *Report) count(f fate) {
 	var format *intent.FormatError
+	if f.outcome.Lapsed {
+		r.Takeovers++
+	}
 	if f.quarantined {
 		r.Quarantined++
 		if f.err != nil {
@@ -220,9 +227,6 @@ func (r *Report) count(f fate) {
 		return
 	}
 	r.Outcomes[f.outcome.Kind]++
-	if f.outcome.Kind == intent.Executed && f.outcome.Attempt > 1 {
-		r.Takeovers++
-	}
 }
 
 // complain says why a message is listed, or in quarantine.

@@ -57,10 +57,12 @@ func (f fate) poison() (reason string, ok bool) {
 		return reasonConflict + ": " + f.outcome.Reason, true
 	case err == nil && f.outcome.Kind == intent.InDoubt && !f.mustWait():
 		return reasonInDoubt + ": " + f.outcome.Reason, true
-	case err == nil, errors.Is(err, intent.ErrUnknown), errors.Is(err, intent.ErrReleased), errors.Is(err, intent.ErrNotDone):
-		return "", false // whatever an effect's own error is made of
+	case err == nil, errors.Is(err, intent.ErrUnknown):
+		return "", false
 	case errors.Is(err, intent.ErrUnprocessable):
 		code = reasonUnprocessable
+	case errors.Is(err, intent.ErrReleased), errors.Is(err, intent.ErrNotDone):
+		return "", false // whatever an effect's own error is made of
 	case errors.Is(err, intent.ErrForgotten):
 		code = reasonOutsideWindow
 	case errors.Is(err, intent.ErrNoKey):

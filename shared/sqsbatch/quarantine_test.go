@@ -223,3 +223,22 @@ func TestNotTaken(t *testing.T) {
 		})
 	}
 }
+
+// An effect that did not happen and that nothing can mend has its message quarantined
+// and its claim released; a takeover that ends in an error is counted all the same.
+func TestQuarantineOfAReleasedClaim(t *testing.T) {
+	t.Parallel()
+	m := &memory{}
+	r := newRig(t, quarantining, func(c *sqsbatch.Config) {
+		c.Handler = &intent.Blind[order]{Config: shop(m), Effect: func(context.Context, order, intent.Attempt) (any, error) {
+			return nil, intent.NotApplied(intent.Quarantine(errors.New("no such kind")))
+		}}
+	})
+	wantIDs(t, "listed", r.handle(asking("1", "k")))
+	if sent := r.queue.taken(); len(sent) != 1 || !strings.HasPrefix(*sent[0].MessageAttributes[sqsbatch.ReasonAttribute].StringValue, "unprocessable: ") {
+		t.Errorf("got %v in quarantine, want the message as unprocessable", sent)
+	}
+	if got := m.all()["shop#charge#k"].State; got != intent.StateReleased {
+		t.Errorf("record: got %s, want released", got)
+	}
+}

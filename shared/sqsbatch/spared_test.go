@@ -50,6 +50,9 @@ func TestNotQuarantined(t *testing.T) {
 	}
 	for name, poison := range poisons {
 		for how, end := range endings {
+			if name == "quarantined" && strings.HasPrefix(how, "released") {
+				continue // it did not happen, and nothing can mend it: see TestQuarantineOfAReleasedClaim
+			}
 			t.Run(how+", "+name, func(t *testing.T) {
 				t.Parallel()
 				m := &memory{}
