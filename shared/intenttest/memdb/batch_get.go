@@ -36,7 +36,7 @@ func batchGetItem(r *request, in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGe
 	for name := range in.RequestItems {
 		out.Responses[name] = []map[string]types.AttributeValue{}
 	}
-	answered := 0
+	size := 0
 	for i, k := range reads {
 		name := k.table.name
 		leave := func() {
@@ -48,7 +48,7 @@ func batchGetItem(r *request, in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGe
 			left.Keys = append(left.Keys, giveItem(k.named))
 			out.UnprocessedKeys[name] = left
 		}
-		if r.part(i) != nil || answered > maxAnswer {
+		if r.part(i) != nil || size > maxAnswer {
 			leave()
 			continue
 		}
@@ -56,7 +56,7 @@ func batchGetItem(r *request, in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGe
 		if found == nil {
 			continue
 		}
-		if answered += found.size; answered > maxAnswer {
+		if size += found.size; size > maxAnswer {
 			leave()
 			continue
 		}

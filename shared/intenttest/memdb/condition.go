@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -49,7 +50,9 @@ func (s size) value(it item) types.AttributeValue {
 	n := 0
 	switch v := s.of.value(it).(type) {
 	case *types.AttributeValueMemberS:
-		n = len(v.Value)
+		for _, r := range v.Value {
+			n += utf16.RuneLen(r) // as Java counts
+		}
 	case *types.AttributeValueMemberB:
 		n = len(v.Value)
 	case *types.AttributeValueMemberL:

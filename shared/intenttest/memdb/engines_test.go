@@ -3,7 +3,9 @@ package memdb
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -29,7 +31,8 @@ type api interface {
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 	ExecuteStatement(context.Context, *dynamodb.ExecuteStatementInput, ...func(*dynamodb.Options)) (*dynamodb.ExecuteStatementOutput, error)
-	BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput, ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error)
+	BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput,
+		...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error)
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
 	DeleteTable(context.Context, *dynamodb.DeleteTableInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput, error)
 }
@@ -53,8 +56,20 @@ var faultsOfUpdates = regexp.MustCompile(`The document path provided in the upda
 	`The provided expression refers to an attribute that does not exist in the item|An operand in the update expression has an incorrect data type|` +
 	`path one: [^"]*`)
 
+// TestMain lets more tests run beside each other than there are processors: they wait, for DynamoDB Local or by the contract's clock,
+// more than they work.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// newEngines runs the test beside others.
 func newEngines(t *testing.T) *engines {
 	t.Helper()
+	t.Parallel()
 	local := intenttest.Engine(t, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 	e := &engines{local: local, items: intenttest.Table(t, local, "id")}
 	e.memory = New(Config{Tables: []Table{{Name: e.items, Keys: []string{"id"}}}})

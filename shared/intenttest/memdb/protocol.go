@@ -12,7 +12,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 )
 
@@ -103,15 +105,33 @@ func exception(err smithy.APIError) []byte {
 	writeText(&b, err.ErrorMessage())
 	v := reflect.Indirect(reflect.ValueOf(err))
 	for i := range v.NumField() {
-		switch field := v.Type().Field(i); field.Name {
-		case "Item", "CancellationReasons", "ThrottlingReasons":
-			if !isAbsent(v.Field(i)) {
-				writeName(&b, 1, field.Name)
-				writeJSON(&b, v.Field(i))
-			}
+		switch name := v.Type().Field(i).Name; {
+		case isAbsent(v.Field(i)):
+		case name == "Item" || name == "CancellationReasons":
+			writeName(&b, 1, name)
+			writeJSON(&b, v.Field(i))
+		case name == "ThrottlingReasons":
+			writeName(&b, 1, "throttlingReasons")
+			writeThrottling(&b, v.Field(i).Interface().([]types.ThrottlingReason))
 		}
 	}
 	return append(append([]byte{'{'}, b.Bytes()...), '}')
+}
+
+// writeThrottling: these alone have names that begin with small letters.
+func writeThrottling(b *bytes.Buffer, reasons []types.ThrottlingReason) {
+	b.WriteByte('[')
+	for i, r := range reasons {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`{"reason":`)
+		writeText(b, aws.ToString(r.Reason))
+		b.WriteString(`,"resource":`)
+		writeText(b, aws.ToString(r.Resource))
+		b.WriteByte('}')
+	}
+	b.WriteByte(']')
 }
 
 type operation func(ctx context.Context, db *DB, body []byte) (any, error)

@@ -24,8 +24,10 @@ func (d *dice) call() (what string, call asked) {
 	case 2, 3:
 		text := d.update(values, false)
 		in := dynamodb.UpdateItemInput{
-			TableName: &d.items, Key: item{"id": s(d.id())}, UpdateExpression: &text, ConditionExpression: d.maybeCondition(values), ExpressionAttributeValues: orNil(values),
-			ExpressionAttributeNames: namesOf(text), ReturnValues: pick(d, "", types.ReturnValueAllOld, types.ReturnValueAllNew), ReturnValuesOnConditionCheckFailure: d.show(), ReturnConsumedCapacity: total,
+			TableName: &d.items, Key: item{"id": s(d.id())}, UpdateExpression: &text, ConditionExpression: d.maybeCondition(values),
+			ExpressionAttributeValues: orNil(values),
+			ExpressionAttributeNames:  namesOf(text), ReturnValues: pick(d, "", types.ReturnValueAllOld, types.ReturnValueAllNew),
+			ReturnValuesOnConditionCheckFailure: d.show(), ReturnConsumedCapacity: total,
 		}
 		return fmt.Sprintf("update %s", encode(in)), updating(in)
 	case 4:
@@ -50,10 +52,12 @@ func (d *dice) call() (what string, call asked) {
 		for _, id := range ids {
 			keys = append(keys, item{"id": s(id)})
 		}
-		in := dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{d.items: {Keys: keys, ConsistentRead: aws.Bool(d.IntN(2) == 0)}}}
+		in := dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{d.items: {Keys: keys,
+			ConsistentRead: aws.Bool(d.IntN(2) == 0)}}}
 		return fmt.Sprintf("get %v", ids), batchGetting(in)
 	case 10:
-		in := dynamodb.PutItemInput{TableName: &d.sorted, Item: item{"user": s(pick(d, "u", "v")), "nr": n(pick(d, "1", "2", "3.5", "-1", "1e2", "0.1")), "n": d.number()}}
+		in := dynamodb.PutItemInput{TableName: &d.sorted, Item: item{"user": s(pick(d, "u", "v")),
+			"nr": n(pick(d, "1", "2", "3.5", "-1", "1e2", "0.1")), "n": d.number()}}
 		return fmt.Sprintf("put %s", encode(in)), putting(in)
 	}
 	operator, limit := pick(d, "<", "<=", ">", ">=", "="), pick(d, nil, aws.Int32(1), aws.Int32(2), aws.Int32(9))
@@ -62,8 +66,10 @@ func (d *dice) call() (what string, call asked) {
 	}
 	values[":u"], values[":n"] = s(pick(d, "u", "v")), d.number()
 	in := dynamodb.QueryInput{
-		TableName: &d.sorted, KeyConditionExpression: aws.String("#u = :u AND nr " + operator + " :n"), ExpressionAttributeNames: map[string]string{"#u": "user"}, ExpressionAttributeValues: values,
-		ScanIndexForward: aws.Bool(d.IntN(2) == 0), Limit: limit, FilterExpression: pick(d, nil, aws.String("n > :n"), aws.String("attribute_exists(n)")),
+		TableName: &d.sorted, KeyConditionExpression: aws.String("#u = :u AND nr " + operator + " :n"),
+		ExpressionAttributeNames: map[string]string{"#u": "user"}, ExpressionAttributeValues: values,
+		ScanIndexForward: aws.Bool(d.IntN(2) == 0), Limit: limit,
+		FilterExpression: pick(d, nil, aws.String("n > :n"), aws.String("attribute_exists(n)")),
 	}
 	return fmt.Sprintf("query %s", encode(in)), querying(in)
 }
@@ -84,15 +90,22 @@ func (d *dice) transaction() (string, asked) {
 		key := item{"id": s(id)}
 		switch d.IntN(4) {
 		case 0:
-			actions = append(actions, types.TransactWriteItem{Put: &types.Put{TableName: &d.items, Item: d.item(id), ConditionExpression: d.maybeCondition(values), ExpressionAttributeValues: orNil(values), ReturnValuesOnConditionCheckFailure: d.show()}})
+			actions = append(actions, types.TransactWriteItem{Put: &types.Put{TableName: &d.items, Item: d.item(id),
+				ConditionExpression: d.maybeCondition(values), ExpressionAttributeValues: orNil(values),
+				ReturnValuesOnConditionCheckFailure: d.show()}})
 		case 1:
 			text := d.update(values, true)
-			actions = append(actions, types.TransactWriteItem{Update: &types.Update{TableName: &d.items, Key: key, UpdateExpression: &text, ConditionExpression: d.maybeCondition(values), ExpressionAttributeValues: orNil(values), ExpressionAttributeNames: namesOf(text), ReturnValuesOnConditionCheckFailure: d.show()}})
+			actions = append(actions, types.TransactWriteItem{Update: &types.Update{TableName: &d.items, Key: key, UpdateExpression: &text,
+				ConditionExpression: d.maybeCondition(values), ExpressionAttributeValues: orNil(values),
+				ExpressionAttributeNames: namesOf(text), ReturnValuesOnConditionCheckFailure: d.show()}})
 		case 2:
-			actions = append(actions, types.TransactWriteItem{Delete: &types.Delete{TableName: &d.items, Key: key, ConditionExpression: d.maybeCondition(values), ExpressionAttributeValues: orNil(values), ReturnValuesOnConditionCheckFailure: d.show()}})
+			actions = append(actions, types.TransactWriteItem{Delete: &types.Delete{TableName: &d.items, Key: key,
+				ConditionExpression: d.maybeCondition(values), ExpressionAttributeValues: orNil(values),
+				ReturnValuesOnConditionCheckFailure: d.show()}})
 		case 3:
 			condition := d.condition(values)
-			actions = append(actions, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &d.items, Key: key, ConditionExpression: &condition, ExpressionAttributeValues: orNil(values), ReturnValuesOnConditionCheckFailure: d.show()}})
+			actions = append(actions, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &d.items, Key: key,
+				ConditionExpression: &condition, ExpressionAttributeValues: orNil(values), ReturnValuesOnConditionCheckFailure: d.show()}})
 		}
 	}
 	return fmt.Sprintf("transaction %s", encode(actions)), transacting(dynamodb.TransactWriteItemsInput{TransactItems: actions})
@@ -115,9 +128,11 @@ func (d *dice) statements() (string, asked) {
 			}
 			text = "INSERT INTO $items VALUE {" + strings.Join(members, ", ") + "}"
 		case kind == 1:
-			text, parameters = `UPDATE $items SET "state"=? SET n=? REMOVE s WHERE id=? AND (n=? OR "state"=?) RETURNING ALL NEW *`, []types.AttributeValue{d.word(), d.number(), s(id), d.number(), d.word()}
+			text, parameters = `UPDATE $items SET "state"=? SET n=? REMOVE s WHERE id=? AND (n=? OR "state"=?) RETURNING ALL NEW *`,
+				[]types.AttributeValue{d.word(), d.number(), s(id), d.number(), d.word()}
 		case kind == 2:
-			text, parameters = "UPDATE $items SET hits=? WHERE id=? AND n >= ? AND NOT s = ?", []types.AttributeValue{n(1), s(id), d.number(), d.word()}
+			text, parameters = "UPDATE $items SET hits=? WHERE id=? AND n >= ? AND NOT s = ?",
+				[]types.AttributeValue{n(1), s(id), d.number(), d.word()}
 		default:
 			text, parameters = "DELETE FROM $items WHERE id=? AND n=? RETURNING ALL OLD *", []types.AttributeValue{s(id), d.number()}
 		}

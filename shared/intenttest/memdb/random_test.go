@@ -14,7 +14,7 @@ import (
 // Another seed asks other questions: go test ./shared/intenttest/memdb -run TestRandomSequences -seed=7 -steps=5000
 var (
 	seed  = flag.Uint64("seed", 1, "of the random sequence of calls")
-	steps = flag.Int("steps", 400, "of the random sequence of calls")
+	steps = flag.Int("steps", 150, "of the random sequence of calls")
 )
 
 // TestRandomSequences makes the same calls, drawn at random over a few keys, on both engines.
@@ -123,7 +123,8 @@ func (d *dice) update(values item, safe bool) string {
 		values[name] = v
 		return name
 	}
-	sets := []string{"s = " + value(d.word()), "n = if_not_exists(n, " + value(d.number()) + ") + " + value(d.number()), "l = list_append(if_not_exists(l, " + value(d.list()) + "), " + value(d.list()) + ")", "#r = " + value(d.word())}
+	sets := []string{"s = " + value(d.word()), "n = if_not_exists(n, " + value(d.number()) + ") + " + value(d.number()),
+		"l = list_append(if_not_exists(l, " + value(d.list()) + "), " + value(d.list()) + ")", "#r = " + value(d.word())}
 	removes := []string{"gone", "pad", "q"}
 	if !safe {
 		sets = append(sets, "n = n - "+value(d.number()), "m.n = n", "s = m.s", "l[1] = "+value(d.word()), "l[9] = n", "q = l", "m.l = s")

@@ -11,7 +11,8 @@ import (
 )
 
 // TransactWriteItems is a *dynamodb.Client's. Unlike that it draws no token: a call without one is not remembered.
-func (db *DB) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (db *DB) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	return serve(ctx, db, "TransactWriteItems", in, transactWriteItems)
 }
 
@@ -107,7 +108,8 @@ func (r *request) action(action types.TransactWriteItem) (w *write, size int, er
 		return r.updateAction(action.Update)
 	case action.Delete != nil:
 		a := action.Delete
-		w, size, err = r.keyedAction(a.TableName, a.Key, a.ConditionExpression, a.ExpressionAttributeNames, a.ExpressionAttributeValues, a.ReturnValuesOnConditionCheckFailure)
+		w, size, err = r.keyedAction(a.TableName, a.Key, a.ConditionExpression, a.ExpressionAttributeNames, a.ExpressionAttributeValues,
+			a.ReturnValuesOnConditionCheckFailure)
 		if err == nil {
 			w.remove = true
 		}
@@ -117,7 +119,8 @@ func (r *request) action(action types.TransactWriteItem) (w *write, size int, er
 		if a.ConditionExpression == nil {
 			return nil, 0, invalid("Value null at 'transactItems.member.conditionCheck.conditionExpression' failed to satisfy constraint: Member must not be null")
 		}
-		return r.keyedAction(a.TableName, a.Key, a.ConditionExpression, a.ExpressionAttributeNames, a.ExpressionAttributeValues, a.ReturnValuesOnConditionCheckFailure)
+		return r.keyedAction(a.TableName, a.Key, a.ConditionExpression, a.ExpressionAttributeNames, a.ExpressionAttributeValues,
+			a.ReturnValuesOnConditionCheckFailure)
 	}
 	return nil, 0, invalid("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
 }

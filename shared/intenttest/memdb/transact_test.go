@@ -21,11 +21,13 @@ func (e *engines) put(it item, condition string, show types.ReturnValuesOnCondit
 }
 
 func (e *engines) update(id, expression string, values item) action {
-	return action{Update: &types.Update{TableName: &e.items, Key: item{"id": s(id)}, UpdateExpression: &expression, ExpressionAttributeValues: values}}
+	return action{Update: &types.Update{TableName: &e.items, Key: item{"id": s(id)}, UpdateExpression: &expression,
+		ExpressionAttributeValues: values}}
 }
 
 func (e *engines) check(id, condition string) action {
-	return action{ConditionCheck: &types.ConditionCheck{TableName: &e.items, Key: item{"id": s(id)}, ConditionExpression: &condition, ReturnValuesOnConditionCheckFailure: allOld}}
+	return action{ConditionCheck: &types.ConditionCheck{TableName: &e.items, Key: item{"id": s(id)}, ConditionExpression: &condition,
+		ReturnValuesOnConditionCheckFailure: allOld}}
 }
 
 func (e *engines) remove(id, condition string) action {
@@ -54,7 +56,8 @@ func TestTransactions(t *testing.T) {
 		{},
 		{{}},
 		{{Put: e.put(id("a"), "", "").Put, Delete: e.remove("b", "").Delete}},
-		{e.put(item{"id": s("x"), "n": n("abc")}, "", "")}, {e.put(item{"id": s("x"), "n": ss()}, "", "")}, {e.put(id(""), "", "")}, {e.remove("", "")},
+		{e.put(item{"id": s("x"), "n": n("abc")}, "", "")}, {e.put(item{"id": s("x"), "n": ss()}, "", "")}, {e.put(id(""), "", "")},
+		{e.remove("", "")},
 		{{Put: &types.Put{TableName: aws.String("nobodys"), Item: id("a")}}},
 		{e.update("a", "SET s = :v", item{":v": s("x")}), e.update("d", "SET s = :v", item{":v": s("x")}), e.remove("b", ""), e.check("c", absent)},
 		{e.update("a", "SET s = ", nil)}, {e.update("a", "SET s = :v", nil)}, {e.update("a", "REMOVE s", item{":v": s("x")})},
@@ -64,10 +67,13 @@ func TestTransactions(t *testing.T) {
 		many(maxActions+1, 1), many(maxActions, 1), many(11, 390000), many(10, 390000),
 		{e.put(big("big", maxItem), "", "")}, {e.put(id("ok"), "", ""), e.put(big("big", maxItem), "", "")},
 		{e.update("k1", "SET y = :v", item{":v": s(long(20000))})},
-		{e.update("k1", "SET y = :v", item{":v": s(long(2000))}), e.check("k2", "attribute_exists(id)"), e.remove("k3", ""), e.put(big("k4", 10), "", "")},
+		{e.update("k1", "SET y = :v", item{":v": s(long(2000))}), e.check("k2", "attribute_exists(id)"), e.remove("k3", ""),
+			e.put(big("k4", 10), "", "")},
 		{{Put: &types.Put{TableName: &e.sorted, Item: item{"user": s("u"), "nr": n("1.0")}}}, e.put(id("z"), "", "")},
-		{{Put: &types.Put{TableName: &e.sorted, Item: item{"user": s("u"), "nr": n("1.0")}}}, {Delete: &types.Delete{TableName: &e.sorted, Key: item{"user": s("u"), "nr": n(1)}}}},
-		{e.update("a", "SET id = :v", item{":v": s("x")})}, {e.put(id("f"), "", ""), {Delete: &types.Delete{TableName: &e.items, Key: item{"id": n(1)}}}},
+		{{Put: &types.Put{TableName: &e.sorted, Item: item{"user": s("u"), "nr": n("1.0")}}},
+			{Delete: &types.Delete{TableName: &e.sorted, Key: item{"user": s("u"), "nr": n(1)}}}},
+		{e.update("a", "SET id = :v", item{":v": s("x")})}, {e.put(id("f"), "", ""),
+			{Delete: &types.Delete{TableName: &e.items, Key: item{"id": n(1)}}}},
 	} {
 		e.same(t, fmt.Sprint("transaction ", i), transacting(dynamodb.TransactWriteItemsInput{TransactItems: actions}))
 	}

@@ -109,7 +109,8 @@ func (db *DB) newUpdate(tableName *string, named item, u *update, c condition, s
 	w.update = u
 	for _, to := range u.targets {
 		if w.table.isKey(to[0].name) {
-			return nil, mismatch("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", to[0].name)
+			return nil, mismatch("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key",
+				to[0].name)
 		}
 	}
 	return w, nil
