@@ -240,8 +240,8 @@ func (t *transaction) cancelled(before []*row) error {
 			var message string
 			codes[i], message = partCode(err)
 			reasons[i].Message = &message
-			if isRefusal(err) {
-				reasons[i].Item = t.writes[i].shown(before[i])
+			if w := t.writes[i]; w != nil && isRefusal(err) {
+				reasons[i].Item = w.shown(before[i])
 			}
 		}
 		reasons[i].Code = &codes[i]
