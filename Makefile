@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 
 # The functions, by the first part of their logical id in template.yaml; a function's folder is its lower-case form.
-FUNCTIONS := Charge Adjust
+FUNCTIONS := Charge Adjust Ship Clearcart Welcome
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
@@ -40,7 +40,7 @@ build: ## build each function into .build/<logical id>/bootstrap, without SAM (A
 local = @cd infra/local && go build -o ../../.build/local . >&2 && exec ../../.build/local
 
 .PHONY: demo up invoke
-demo: ## run both functions and their naive twins while workers are killed, and count the effects (N=100 intents of each kind)
+demo: ## run every function and its naive twin while workers are killed, and count the effects (N=100 intents of each kind)
 	$(local) demo $(if $(N),--intents=$(N))
 
 up: ## start what template.yaml declares on this machine
@@ -49,6 +49,10 @@ up: ## start what template.yaml declares on this machine
 invoke: ## invoke one function with one event: FUNCTION=charge EVENT=events/<name>.json
 	$(if $(and $(FUNCTION),$(EVENT)),,$(error say what to invoke: make invoke FUNCTION=charge EVENT=events/<name>.json))
 	$(local) invoke $(FUNCTION) "$(abspath $(EVENT))"
+
+.PHONY: scoreboard
+scoreboard: ## run the same faults against Once, its peer and a conditional put, and count the effects (README=1 writes the table there)
+	@cd infra/proof && go build -o ../../.build/scoreboard ./scoreboard >&2 && exec ../../.build/scoreboard $(if $(README),--readme=../../README.md)
 
 .PHONY: test race java
 test: java lint race ## run every check and every test of every module

@@ -25,6 +25,7 @@ var functions = map[string]string{
 	"adjust":    "once-adjust.fifo",
 	"ship":      "once-ship",
 	"clearcart": "once-clearcart",
+	"welcome":   "once-welcome",
 }
 
 // in2100 is when the samples were sent: an intent older than what the records remember is not run, and a

@@ -48,7 +48,8 @@ type declined struct {
 type ledger string
 
 // adjust changes the balance, never below zero. An unknown account and
-// insufficient funds are refused.
+// insufficient funds are refused. The latter depends on what came before, which
+// is why the queue is FIFO with one group an account.
 func (l ledger) adjust(_ context.Context, a adjustment, _ intent.Attempt) (dynamo.Writes, error) {
 	update := &types.Update{
 		TableName:        aws.String(string(l)),

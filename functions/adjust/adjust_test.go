@@ -244,6 +244,32 @@ func TestFiftyAtOnce(t *testing.T) {
 	}
 }
 
+// The changes of one account come in their order, since its queue is FIFO with one group an account: what is paid in
+// can be spent right after, each time.
+func TestOrderWithinAnAccount(t *testing.T) {
+	b := newBooks(t)
+	var messages []events.SQSMessage
+	for i := range 10 {
+		for _, account := range []string{"7", "8"} {
+			if i == 0 {
+				b.open(t, account, cents(0))
+			}
+			m := message(fmt.Sprintf("%s-%d", account, i), account, 100*(1-i%2*2))
+			m.EventSourceARN = "arn:aws:sqs:us-east-1:123456789012:once-adjust.fifo"
+			m.Attributes = map[string]string{"MessageGroupId": account}
+			messages = append(messages, m)
+		}
+	}
+	if report, listed := b.deliver(t, messages...); report.Outcomes[intent.Executed] != len(messages) {
+		t.Errorf("got outcomes %v, listed %v, want all %d executed", report.Outcomes, listed, len(messages))
+	}
+	for _, account := range []string{"7", "8"} {
+		if got := b.balance(t, account); got != "0" {
+			t.Errorf("account %s: got balance %s, want 0", account, got)
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	for body, field := range map[string]string{
 		`{"account_id":"7","delta_cents":-1000}`:                "",

@@ -57,6 +57,7 @@ func TestSampleEvents(t *testing.T) {
 		"conflicting-payload":          {charges: 1, listed: []int{1}},
 		"no-key":                       {listed: []int{0, 1, 2}},
 		"poison":                       {charges: 1, listed: []int{1}},
+		"in-sns-envelope":              {charges: 1}, // the key is an attribute of the notification
 	}
 	files, err := filepath.Glob(samples + "charge-*.json")
 	if err != nil || len(files) != len(stories) {

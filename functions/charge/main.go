@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
@@ -17,6 +19,7 @@ func main() { environment.Start(wire) }
 func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
 	users := v.Required("USERS_TABLE")
 	base := v.Optional("STRIPE_API_BASE")
+	window := v.Whole("PROVIDER_WINDOW_HOURS", time.Hour)
 	key := v.Optional("STRIPE_API_KEY") // locally; wins over the secret
 	var secret string
 	if key == "" {
@@ -25,6 +28,9 @@ func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error
 	f, err := environment.NewFunction(ctx, operation, v)
 	if err != nil {
 		return nil, err
+	}
+	if window > stripeWindow {
+		return nil, &intent.ConfigError{Field: "PROVIDER_WINDOW_HOURS", Reason: fmt.Sprintf("is %v, and Stripe may forget a key after %v", window, stripeWindow)}
 	}
 	if key == "" {
 		client := secretsmanager.NewFromConfig(f.AWS, func(o *secretsmanager.Options) { o.HTTPClient = dynamo.AttemptClient() })
@@ -36,5 +42,5 @@ func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error
 		user: usersTable{client: f.Client, name: users}.user,
 		pay:  newStripe(key, base).pay,
 	}
-	return f.Batch(&intent.Keyed[order]{Config: f.Intent, Window: stripeWindow, Effect: c.charge})
+	return f.Batch(&intent.Keyed[order]{Config: f.Intent, Window: window, Effect: c.charge})
 }

@@ -12,14 +12,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/singleeffect/once/shared/environment"
+	"github.com/singleeffect/once/shared/intent"
 )
 
 // deployed is a complete environment of the function.
 func deployed() map[string]string {
 	return map[string]string{
 		"SCOPE": "once", "INTENT_TABLE": "intents", "QUEUE_URL": "http://localhost/once-charge",
-		"LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90", "USERS_TABLE": "users",
-		"STRIPE_API_KEY": apiKey,
+		"DEAD_LETTER_QUEUE_URL": "http://localhost/once-charge-dead",
+		"LEASE_MARGIN_SECONDS":  "3", "RETENTION_DAYS": "90", "USERS_TABLE": "users",
+		"STRIPE_API_KEY": apiKey, "PROVIDER_WINDOW_HOURS": "24",
 	}
 }
 
@@ -56,6 +58,33 @@ func TestWire(t *testing.T) {
 				t.Errorf("got %v, want an error that names %s", err, want)
 			}
 		})
+	}
+}
+
+// A window that is longer than Stripe's would send a charge again after Stripe has forgotten the first
+// one. A shorter one is an operator's choice, as long as an attempt fits in.
+func TestWindow(t *testing.T) {
+	tests := []struct{ hours, field string }{ // field at fault, "" if none is
+		{"2", ""}, {"24", ""},
+		{"1", "Window"}, {"25", "PROVIDER_WINDOW_HOURS"}, {"720", "PROVIDER_WINDOW_HOURS"},
+	}
+	for _, tt := range tests {
+		values := deployed()
+		values["PROVIDER_WINDOW_HOURS"] = tt.hours
+		err := wireWith(t, values)
+		var at *intent.ConfigError
+		switch {
+		case tt.field == "" && err != nil:
+			t.Errorf("%s h: got %v, want no error", tt.hours, err)
+		case tt.field != "" && (!errors.As(err, &at) || at.Field != tt.field || !strings.Contains(err.Error(), tt.hours+"h0m0s")):
+			t.Errorf("%s h: got %v, want an error that names %s and prints it", tt.hours, err, tt.field)
+		}
+	}
+	values := deployed()
+	values["PROVIDER_WINDOW_HOURS"] = "24h"
+	var unusable *environment.Error
+	if err := wireWith(t, values); !errors.As(err, &unusable) || len(unusable.Invalid) != 1 {
+		t.Errorf("24h: got %v, want an error of the variable", err)
 	}
 }
 

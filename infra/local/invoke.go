@@ -13,7 +13,7 @@ import (
 )
 
 type invokeCommand struct {
-	Function string `arg:"" help:"The function, by its folder: charge, adjust."`
+	Function string `arg:"" help:"The function, by its folder: charge, adjust, ship, clearcart, welcome."`
 	Event    string `arg:"" type:"existingfile" help:"File with the event."`
 	NoStore  bool   `help:"Let the function find none of its services."`
 }
@@ -61,7 +61,7 @@ func invoke(ctx context.Context, root, statePath string, c invokeCommand, stdout
 func surroundings(ctx context.Context, root, statePath string, noStore, inContainer bool) ([]template.Function, func(), error) {
 	if noStore {
 		const nowhere = "http://127.0.0.1:1"
-		functions, err := stack.Unreachable(stack.Options{Root: root, Name: stackName, Environment: localEnvironment(nowhere)})
+		functions, err := stack.Unreachable(stack.Options{Root: root, Name: stackName, Environment: localEnvironment(nowhere, nowhere)})
 		return functions, func() {}, err
 	}
 	functions, err := readState(statePath)

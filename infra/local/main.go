@@ -19,7 +19,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var commands struct {
-		Up     upCommand     `cmd:"" help:"Start the tables, the queues and a stand-in for Stripe, and say how to invoke the functions on them."`
+		Up     upCommand     `cmd:"" help:"Start the tables, the queues and stand-ins for Stripe and SES, and say how to invoke the functions on them."`
 		Invoke invokeCommand `cmd:"" help:"Invoke one function with one event: by SAM where SAM and Docker are there, else by the runtime emulator."`
 		Demo   demoCommand   `cmd:"" help:"Run the functions and their naive twins while workers are killed, and count the effects."`
 	}

@@ -7,6 +7,7 @@ require (
 	github.com/aws/aws-sdk-go-v2 v1.48.0
 	github.com/aws/aws-sdk-go-v2/config v1.33.18
 	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.74.0
+	github.com/aws/aws-sdk-go-v2/service/sesv2 v1.79.9
 	github.com/singleeffect/once v0.0.0
 	github.com/stripe/stripe-go/v83 v83.2.1
 )

@@ -1,209 +1,146 @@
 package dynamo_test
 
 import (
-	"context"
-	"errors"
 	"testing"
+	"time"
 
 	"github.com/singleeffect/once/shared/intent"
-	"github.com/singleeffect/once/shared/intenttest"
 )
 
-// crash is one way for the first delivery to end badly. Each leaves the message
-// in the queue.
-type crash struct {
-	name string
-	// plan spoils the first worker's requests.
-	plan func(*worker) func(intenttest.Call) intenttest.Fault
-	// during is what happens around the first worker's effect, which is act.
-	during func(w *worker, act func() string) (any, error)
-
-	early  intent.Kind // of a delivery while the first one's lease runs
-	second intent.Kind // of one after it
-	calls  int         // of the effect, in all deliveries
+// cell is what a fault does to an intent of a class: what the deliveries after
+// the fault come to, in their order, and in all how many calls there were and
+// how many effects.
+type cell struct {
+	kinds          []intent.Kind
+	calls, effects int
 }
 
-// on is a plan for the first request of an operation.
-func on(operation string, fault func(*worker) intenttest.Fault) func(*worker) func(intenttest.Call) intenttest.Fault {
-	return func(w *worker) func(intenttest.Call) intenttest.Fault {
-		return func(call intenttest.Call) intenttest.Fault {
-			if call.Operation == operation && call.Number == 1 {
-				return fault(w)
+var (
+	none    *cell // the class has no such moment
+	runs    = &cell{kinds(intent.Executed, intent.Replayed), 1, 1}
+	replays = &cell{kinds(intent.Replayed, intent.Replayed), 1, 1}
+)
+
+func kinds(k ...intent.Kind) []intent.Kind { return k }
+
+// takenOver is an intent that lapses and runs again: one effect, whoever called.
+func takenOver(calls int) *cell {
+	return &cell{kinds(intent.InProgress, intent.Executed), calls, 1}
+}
+
+// doubtful is an intent that lapses, and nobody knows more until it is settled.
+func doubtful(calls int) *cell {
+	return &cell{kinds(intent.InProgress, intent.InDoubt), calls, calls}
+}
+
+// What a crash does, by class. A Keyed and a Blind effect is also tried with
+// writes that commit with its completion, for which the same holds: a row is
+// there when the completion is, and once.
+func TestCrash(t *testing.T) {
+	b := newBench(t)
+	for _, row := range []struct {
+		fault                string
+		play                 play
+		ledger, keyed, blind *cell
+	}{
+		{"before the claim", claiming(crashBefore), runs, runs, runs},
+		{"after the claim, before the effect (C11)", claiming(crashAfter), none, takenOver(1), doubtful(0)},
+		{"during the effect, before the call", during(crashUnacted), none, takenOver(1), doubtful(0)},
+		{"during the effect, after the call", during(crashActed), none, takenOver(2), doubtful(1)},
+		{"after the effect, before completion", completing(crashBefore), none, takenOver(2), doubtful(1)},
+		{"the claim's reply is lost", claiming(loseReply), replays, replays, replays},
+		{"completion's reply is lost", completing(loseReply), replays, replays, replays},
+		{"completion's reply is lost, crash before it is read back", completing(crashAfter), replays, replays, replays},
+		{"after completion, before the acknowledgement", during(nil), replays, replays, replays},
+		{
+			"a zombie wakes after a takeover, its effect not begun", zombieBefore,
+			// the successor, the zombie
+			&cell{kinds(intent.Executed, intent.Replayed), 1, 1},
+			&cell{kinds(intent.Executed, intent.Replayed), 1, 1},
+			&cell{kinds(intent.InDoubt, intent.InDoubt), 0, 0},
+		},
+		{
+			"a zombie wakes after a takeover, its effect begun", zombieDuring(nil),
+			none,
+			&cell{kinds(intent.Executed, intent.Replayed), 2, 1},
+			&cell{kinds(intent.InDoubt, intent.Executed), 1, 1}, // who ran it knows best
+		},
+		{
+			"a zombie wakes after a false no, its effect begun", zombieDuring(saysNo),
+			none, none,
+			&cell{kinds(intent.Executed, intent.Replayed), 2, 2}, // the promise holds as long as a no is final
+		},
+		{"past the provider's window", pastItsWindow, none, &cell{kinds(intent.InDoubt), 1, 1}, none},
+	} {
+		for _, c := range columns {
+			want := map[string]*cell{"Ledger": row.ledger, "Keyed": row.keyed, "Blind": row.blind}[c.class]
+			if want == none {
+				continue
 			}
-			return intenttest.Fault{}
+			settlers := map[string]settler{"": nil}
+			if want.kinds[len(want.kinds)-1] == intent.InDoubt {
+				settlers = map[string]settler{", settled by a probe": probed, ", settled by an operator": operated}
+			}
+			for by, settle := range settlers {
+				t.Run(row.fault+"/"+c.name+by, func(t *testing.T) {
+					t.Parallel()
+					s := scene{b: b, column: c, p: new(provider), d: message(t, `{"cents":10}`)}
+					if c.class == "Ledger" {
+						b.open(t, s.d.Key, 100)
+					}
+					row.play(t, s, want.kinds)
+					s.wantEffects(t, want.calls, want.effects)
+					result, rows := c.result, 1
+					if settle != nil {
+						s.wantRows(t, 0)
+						result, rows = settle(t, s, want.calls > 0)
+					}
+					last := b.later(t, 2*lapse)
+					o, err := last.deliver(s.handler(last, nil, nil), s.d)
+					s.want(t, "last delivery", o, err, intent.Replayed)
+					if string(o.Result.JSON) != result {
+						t.Errorf("result: got %s, want %s", o.Result.JSON, result)
+					}
+					s.wantRows(t, rows)
+				})
+			}
 		}
 	}
 }
 
-func crashBefore(w *worker) intenttest.Fault { return intenttest.Fault{Before: w.crash, Drop: true} }
-func crashAfter(w *worker) intenttest.Fault  { return intenttest.Fault{LoseReply: true, After: w.crash} }
-func loseReply(*worker) intenttest.Fault     { return intenttest.Fault{LoseReply: true} }
-
-var errCrashed = errors.New("crashed")
-
-func crashUnacted(w *worker, _ func() string) (any, error) {
-	w.crash()
-	return nil, errCrashed
-}
-
-func crashActed(w *worker, act func() string) (any, error) {
-	act()
-	w.crash()
-	return nil, errCrashed
-}
-
-// worker is the first delivery's.
-func (c crash) worker(t *testing.T, b *bench) *worker {
-	w := b.worker(t)
-	if c.plan != nil {
-		w.plan = c.plan(w)
-	}
-	return w
-}
-
-// around puts what happens during the effect around the act.
-func (c crash) around(w *worker, act func(intent.Attempt) string) intent.Effect[charge] {
-	return func(_ context.Context, _ charge, a intent.Attempt) (any, error) {
-		if c.during == nil {
-			return act(a), nil
-		}
-		return c.during(w, func() string { return act(a) })
-	}
-}
-
-func TestCrashKeyed(t *testing.T) {
-	b := newBench(t)
-	for _, c := range []crash{
-		{"before the claim", on("PutItem", crashBefore), nil, intent.Executed, intent.Replayed, 1},
-		{"after the claim, before the effect (C11)", on("PutItem", crashAfter), nil, intent.InProgress, intent.Executed, 1},
-		{"during the effect, before the provider acts", nil, crashUnacted, intent.InProgress, intent.Executed, 1},
-		{"during the effect, after the provider acted", nil, crashActed, intent.InProgress, intent.Executed, 2},
-		{"after the effect, before completion", on("UpdateItem", crashBefore), nil, intent.InProgress, intent.Executed, 2},
-		{"the claim's reply is lost", on("PutItem", loseReply), nil, intent.Replayed, intent.Replayed, 1},
-		{"completion's reply is lost", on("UpdateItem", loseReply), nil, intent.Replayed, intent.Replayed, 1},
-		{"completion's reply is lost, crash before it is read back", on("UpdateItem", crashAfter), nil, intent.Replayed, intent.Replayed, 1},
-		{"after completion, before the acknowledgement", nil, nil, intent.Replayed, intent.Replayed, 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := new(provider)
-			d := message(t, `{"cents":10}`)
-			first := c.worker(t, b)
-			h := first.keyed(p)
-			h.Effect = c.around(first, func(a intent.Attempt) string { return p.charge(a.Downstream) })
-			o, err := first.deliver(h, d)
-			if !first.dead.Load() {
-				want(t, "first delivery", o, err, intent.Executed)
-			}
-
-			early := b.worker(t)
-			o, err = early.deliver(early.keyed(p), d)
-			want(t, "delivery before the lease is over", o, err, c.early)
-			if o.Kind == intent.InProgress && (o.Wait <= 0 || o.Wait > lapse) {
-				t.Errorf("the message is put off for %v, want more than 0 and at most %v", o.Wait, lapse)
-			}
-			second := b.later(t, lapse)
-			o, err = second.deliver(second.keyed(p), d)
-			want(t, "delivery after it", o, err, c.second)
-			o, err = second.deliver(second.keyed(p), d)
-			want(t, "last delivery", o, err, intent.Replayed)
-			if string(o.Result.JSON) != `"ch_1"` {
-				t.Errorf("result: got %s, want the first charge", o.Result.JSON)
-			}
-			p.want(t, c.calls, 1)
-		})
-	}
-}
-
-func TestCrashLedger(t *testing.T) {
-	b := newBench(t)
-	for _, c := range []crash{
-		{name: "before the transaction", plan: on("TransactWriteItems", crashBefore), early: intent.Executed},
-		{name: "after the transaction, before its reply", plan: on("TransactWriteItems", crashAfter), early: intent.Replayed},
-		{name: "the transaction's reply is lost", plan: on("TransactWriteItems", loseReply), early: intent.Replayed},
-		{name: "after completion, before the acknowledgement", early: intent.Replayed},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			d := message(t, `{"cents":10}`)
-			b.open(t, d.Key, 100)
-			first := c.worker(t, b)
-			o, err := first.deliver(first.ledger(d.Key), d)
-			if !first.dead.Load() {
-				want(t, "first delivery", o, err, intent.Executed)
-			}
-			second := b.worker(t) // at once: there is no lease to wait for
-			o, err = second.deliver(second.ledger(d.Key), d)
-			want(t, "second delivery", o, err, c.early)
-			o, err = second.deliver(second.ledger(d.Key), d)
-			want(t, "last delivery", o, err, intent.Replayed)
-			if string(o.Result.JSON) != `"took 10"` {
-				t.Errorf("result: got %s, want the first one's", o.Result.JSON)
-			}
-			b.wantBalance(t, d.Key, 90)
-		})
-	}
-}
-
-func TestCrashBlind(t *testing.T) {
-	b := newBench(t)
-	for _, c := range []crash{
-		{"before the claim", on("PutItem", crashBefore), nil, intent.Executed, intent.Replayed, 1},
-		{"after the claim, before the effect", on("PutItem", crashAfter), nil, intent.InProgress, intent.InDoubt, 0},
-		{"during the effect, before the call", nil, crashUnacted, intent.InProgress, intent.InDoubt, 0},
-		{"during the effect, after the call", nil, crashActed, intent.InProgress, intent.InDoubt, 1},
-		{"after the effect, before completion", on("UpdateItem", crashBefore), nil, intent.InProgress, intent.InDoubt, 1},
-		{"the claim's reply is lost", on("PutItem", loseReply), nil, intent.Replayed, intent.Replayed, 1},
-		{"completion's reply is lost", on("UpdateItem", loseReply), nil, intent.Replayed, intent.Replayed, 1},
-		{"after completion, before the acknowledgement", nil, nil, intent.Replayed, intent.Replayed, 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := new(provider)
-			d := message(t, `{"cents":10}`)
-			first := c.worker(t, b)
-			h := first.blind(p)
-			h.Effect = c.around(first, func(intent.Attempt) string { return p.send() })
-			o, err := first.deliver(h, d)
-			if !first.dead.Load() {
-				want(t, "first delivery", o, err, intent.Executed)
-			}
-			early := b.worker(t)
-			o, err = early.deliver(early.blind(p), d)
-			want(t, "delivery before the lease is over", o, err, c.early)
-			second := b.later(t, lapse)
-			o, err = second.deliver(second.blind(p), d)
-			want(t, "delivery after it", o, err, c.second)
-			p.want(t, c.calls, c.calls)
-			if c.second != intent.InDoubt {
-				return
-			}
-			settle(t, b, d, p, c.calls > 0)
-		})
-	}
-}
-
-// settle asks a probe that knows: yes completes, no runs once.
-func settle(t *testing.T, b *bench, d intent.Delivery, p *provider, sent bool) {
+// probed asks a probe that knows: yes completes, no runs once.
+func probed(t *testing.T, s scene, sent bool) (result string, rows int) {
 	t.Helper()
-	w := b.later(t, lapse)
-	h := w.blind(p)
-	h.Probe = func(context.Context, charge, intent.Attempt) (intent.Verdict, any, error) {
-		if sent {
-			return intent.Yes, "mail_1", nil
-		}
-		return intent.No, nil, nil
-	}
-	o, err := w.deliver(h, d)
-	want(t, "delivery before a no counts", o, err, intent.InProgress)
-	w.advance(o.Wait)
-	verdict := intent.Executed
+	verdict, outcome := saysNo, intent.Executed
 	if sent {
-		verdict = intent.Replayed
+		verdict, outcome = saysYes, intent.Replayed
 	}
-	o, err = w.deliver(h, d)
-	want(t, "delivery with a probe", o, err, verdict)
-	o, err = w.deliver(w.blind(p), d)
-	want(t, "last delivery", o, err, intent.Replayed)
-	if string(o.Result.JSON) != `"mail_1"` {
-		t.Errorf("result: got %s, want the one mail", o.Result.JSON)
+	w := s.b.later(t, lapse)
+	h := s.handler(w, nil, verdict)
+	o, err := w.deliver(h, s.d)
+	if o.Kind == intent.InProgress { // a no would not count yet
+		if o.Wait <= 0 || o.Wait > lapse+time.Minute {
+			t.Errorf("the message is put off for %v, want until a no counts", o.Wait)
+		}
+		w.advance(o.Wait)
+		o, err = w.deliver(h, s.d)
 	}
-	p.want(t, 1, 1)
+	s.want(t, "delivery with a probe", o, err, outcome)
+	s.wantEffects(t, s.calls(), 1)
+	return s.result, 1
+}
+
+// operated is an operator who knows. A completion by hand brings no writes.
+func operated(t *testing.T, s scene, sent bool) (result string, rows int) {
+	t.Helper()
+	if sent {
+		s.b.settle(t, s.d, intent.StateCompleted)
+		return `"by the operator"`, 0
+	}
+	s.b.settle(t, s.d, intent.StateReleased)
+	w := s.b.later(t, lapse)
+	o, err := w.deliver(s.handler(w, nil, nil), s.d)
+	s.want(t, "delivery after the operator's no", o, err, intent.Executed)
+	s.wantEffects(t, 1, 1)
+	return s.result, 1
 }

@@ -93,7 +93,7 @@ func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, 
 	defer cancel()
 	store := l.Store.(*Store)
 	config := l.WithDefaults()
-	if config.MayBeForgotten(d.SentAt) {
+	if config.MayBeForgotten(ctx, d.SentAt) {
 		standing, err := intent.Remembered(storeCtx, store, key)
 		if err != nil {
 			return intent.Outcome{}, err
@@ -123,7 +123,7 @@ func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, 
 	}
 	result, ok := intent.Refusal(err)
 	if !ok {
-		return intent.Outcome{}, err
+		return intent.Outcome{}, intent.NotDone(err)
 	}
 	// A refusal is said only once its own conditional put has won: while we were
 	// told no, another delivery of this intent may have been told yes.
@@ -169,7 +169,7 @@ func (w Writes) failed(reasons []types.CancellationReason) error {
 	if w.Failed != nil {
 		return w.Failed(reasons)
 	}
-	return fmt.Errorf("conditions of the effect's writes failed: %v", codes(reasons))
+	return fmt.Errorf("conditions of the effect's writes failed: %v", codes(reasons, 1))
 }
 
 // commit writes the record and the items in one transaction and returns the

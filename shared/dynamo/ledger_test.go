@@ -199,3 +199,43 @@ func TestLedgerValidate(t *testing.T) {
 		})
 	}
 }
+
+// A message whose payload or key is unusable never runs, however old it is, and
+// asks the table for nothing.
+func TestLedgerUnusableDelivery(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	w := b.worker(t)
+	noKey, badPayload := d, sent(repeated(t, d, "message-1", `{"cents":"ten"}`), 2*retention)
+	noKey.Key = ""
+	var key *intent.KeyError
+	if o, err := w.deliver(w.ledger(d.Key), noKey); !errors.As(err, &key) {
+		t.Errorf("no key: got %s, want a KeyError", describe(o, err))
+	}
+	var payload *intent.PayloadError
+	if o, err := w.deliver(w.ledger(d.Key), badPayload); !errors.As(err, &payload) || payload.Field != "cents" {
+		t.Errorf("bad payload: got %s, want a PayloadError of cents", describe(o, err))
+	}
+	if got := w.faults.Counts(); len(got) != 0 {
+		t.Errorf("requests: got %v, want none", got)
+	}
+}
+
+// What a Ledger's effect ends with says nothing of its message, unless it means to.
+func TestLedgerErrorIsNotItsMessages(t *testing.T) {
+	b := newBench(t)
+	for name, end := range map[string]error{
+		"of another payload": &intent.PayloadError{Field: "reply", Reason: "is not JSON"},
+		"to be quarantined":  intent.Quarantine(errors.New("unknown order")),
+	} {
+		w := b.worker(t)
+		h := &dynamo.Ledger[charge]{Config: w.config(), Effect: func(context.Context, charge, intent.Attempt) (dynamo.Writes, error) {
+			return dynamo.Writes{}, end
+		}}
+		o, err := w.deliver(h, message(t, `{"cents":10}`))
+		meant := errors.Is(end, intent.ErrUnprocessable)
+		if !errors.Is(err, end) && !meant || errors.Is(err, intent.ErrNotDone) == meant || errors.Is(err, intent.ErrUnprocessable) != meant {
+			t.Errorf("%s: got %s", name, describe(o, err))
+		}
+	}
+}

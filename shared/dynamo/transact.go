@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -28,6 +29,11 @@ const MaxWrites = 98
 // The role of the function needs, beside what the writes need,
 // dynamodb:UpdateItem on the record table.
 func WithWrites(result any, items ...types.TransactWriteItem) any {
+	if c, ok := result.(intent.Completion); ok { // which has some already
+		if more, ok := c.Writes.([]types.TransactWriteItem); ok {
+			result, items = c.Result, slices.Concat(more, items)
+		}
+	}
 	return intent.Completion{Result: result, Writes: items}
 }
 
@@ -71,12 +77,12 @@ func (s *Store) transact(ctx context.Context, own types.TransactWriteItem, items
 		}
 		return err
 	})
-	if reasons := cancelled(err); len(reasons) == len(actions) {
+	// A transaction given up while it was not decided may still pass, whatever
+	// condition failed beside the conflict.
+	if reasons := cancelled(err); len(reasons) == len(actions) && !transient(err) {
 		own := reasons[1 : 1+len(items)]
-		for _, r := range own {
-			if conditionFailed(r) {
-				return verdict{rejected: own}, nil
-			}
+		if slices.ContainsFunc(own, conditionFailed) {
+			return verdict{rejected: own}, nil
 		}
 	}
 	return v, err
@@ -85,21 +91,31 @@ func (s *Store) transact(ctx context.Context, own types.TransactWriteItem, items
 // complete moves a record to a final state and commits its writes with that.
 func (s *Store) complete(ctx context.Context, next intent.Record, own types.Update, items []types.TransactWriteItem) (intent.Record, error) {
 	v, err := s.transact(ctx, types.TransactWriteItem{Update: &own}, items)
+	why := rejection(err)
 	switch {
 	case v.inTheWay != nil:
 		return s.found(ctx, next.Intent, v.inTheWay.Item)
 	case v.rejected != nil:
-		return intent.Record{}, fmt.Errorf("%w: %v", intent.ErrWritesRejected, codes(v.rejected))
-	case (cancelled(err) != nil || invalid(err)) && !transient(err):
-		return intent.Record{}, fmt.Errorf("%w: %w", intent.ErrWritesRejected, err)
+		return intent.Record{}, fmt.Errorf("%w: %v", intent.ErrWritesRejected, codes(v.rejected, 1))
+	case why != "":
+		return intent.Record{}, fmt.Errorf("%w: %s: %w", intent.ErrWritesRejected, why, err)
 	}
 	return next, err
 }
 
-// invalid reports a request that DynamoDB refuses to read.
-func invalid(err error) bool {
+// rejection says why the same transaction can never pass; empty if that is not
+// said. It is short, for the reason in a record is cut off.
+func rejection(err error) string {
 	var answer smithy.APIError
-	return errors.As(err, &answer) && answer.ErrorCode() == "ValidationException"
+	switch reasons := cancelled(err); {
+	case err == nil || transient(err):
+		return ""
+	case len(reasons) > 0:
+		return fmt.Sprint(codes(reasons, 0))
+	case errors.As(err, &answer) && answer.ErrorCode() == "ValidationException":
+		return answer.ErrorCode() + ": " + answer.ErrorMessage()
+	}
+	return ""
 }
 
 // cancelled returns the reasons of a cancelled transaction, one for each action.
@@ -111,10 +127,14 @@ func cancelled(err error) []types.CancellationReason {
 	return c.CancellationReasons
 }
 
-func codes(reasons []types.CancellationReason) []string {
+// codes names the reasons of the actions that have one, by their places in the
+// transaction: the record's is 0.
+func codes(reasons []types.CancellationReason, first int) []string {
 	var codes []string
-	for _, r := range reasons {
-		codes = append(codes, aws.ToString(r.Code))
+	for i, r := range reasons {
+		if code := aws.ToString(r.Code); code != "None" {
+			codes = append(codes, fmt.Sprintf("%d: %s", first+i, code))
+		}
 	}
 	return codes
 }

@@ -44,14 +44,15 @@ func newBench(t *testing.T) *bench {
 type worker struct {
 	*bench
 	// plan is asked about each request while the worker lives. Nil lets all pass.
-	plan   func(intenttest.Call) intenttest.Fault
-	faults *intenttest.Faults
-	client *dynamodb.Client
-	store  *dynamo.Store
-	ahead  atomic.Int64 // of the machine's clock, ns
-	dead   atomic.Bool
-	ctx    context.Context
-	cancel context.CancelFunc
+	plan      func(intenttest.Call) intenttest.Fault
+	retention time.Duration // zero: the default
+	faults    *intenttest.Faults
+	client    *dynamodb.Client
+	store     *dynamo.Store
+	ahead     atomic.Int64 // of the machine's clock, ns
+	dead      atomic.Bool
+	ctx       context.Context
+	cancel    context.CancelFunc
 }
 
 func (b *bench) worker(t *testing.T) *worker {
@@ -91,7 +92,7 @@ func (w *worker) now() time.Time          { return time.Now().Add(time.Duration(
 func (w *worker) advance(d time.Duration) { w.ahead.Add(int64(d)) }
 
 func (w *worker) config() intent.Config {
-	return intent.Config{Scope: "test", Operation: "charge", Store: w.store, Now: w.now}
+	return intent.Config{Scope: "test", Operation: "charge", Store: w.store, Now: w.now, Retention: w.retention}
 }
 
 type handler interface {

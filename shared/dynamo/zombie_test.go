@@ -9,51 +9,10 @@ import (
 	"time"
 
 	"github.com/singleeffect/once/shared/intent"
-	"github.com/singleeffect/once/shared/intenttest"
 )
 
 // A worker stalls until its lease is over and another has taken over. Then it
 // wakes.
-
-func TestZombieKeyed(t *testing.T) {
-	b := newBench(t)
-	t.Run("a zombie wakes after a takeover, its effect not begun", func(t *testing.T) {
-		p := new(provider)
-		d := message(t, `{"cents":10}`)
-		first, second := b.worker(t), b.later(t, lapse)
-		first.plan = on("PutItem", func(*worker) intenttest.Fault {
-			return intenttest.Fault{After: func() {
-				o, err := second.deliver(second.keyed(p), d)
-				want(t, "second delivery", o, err, intent.Executed)
-				first.advance(lapse)
-			}}
-		})(first)
-		o, err := first.deliver(first.keyed(p), d)
-		want(t, "zombie", o, err, intent.Replayed)
-		p.want(t, 1, 1)
-	})
-	t.Run("a zombie wakes after a takeover, its effect begun", func(t *testing.T) {
-		p := new(provider)
-		d := message(t, `{"cents":10}`)
-		first, second := b.worker(t), b.later(t, lapse)
-		var taken item
-		h := first.keyed(p)
-		h.Effect = func(_ context.Context, _ charge, a intent.Attempt) (any, error) {
-			o, err := second.deliver(second.keyed(p), d)
-			want(t, "second delivery", o, err, intent.Executed)
-			taken = b.item(t, intentOf(d))
-			first.advance(lapse)
-			return p.charge(a.Downstream) + " again", nil
-		}
-		o, err := first.deliver(h, d)
-		want(t, "zombie", o, err, intent.Replayed)
-		if string(o.Result.JSON) != `"ch_1"` {
-			t.Errorf("result: got %s, want the record's", o.Result.JSON)
-		}
-		wantUntouched(t, b, d, taken)
-		p.want(t, 2, 1)
-	})
-}
 
 // C34: the late worker's failure must not open the record that its successor
 // completed.
@@ -129,80 +88,6 @@ func TestC34_LateEndDuringTheSuccessorsEffect(t *testing.T) {
 			p.want(t, 1, 1)
 		})
 	}
-}
-
-func TestZombieLedger(t *testing.T) {
-	b := newBench(t)
-	t.Run("a zombie wakes after another's transaction", func(t *testing.T) {
-		d := message(t, `{"cents":10}`)
-		b.open(t, d.Key, 100)
-		first, second := b.worker(t), b.worker(t)
-		first.plan = on("TransactWriteItems", func(*worker) intenttest.Fault {
-			return intenttest.Fault{Before: func() {
-				o, err := second.deliver(second.ledger(d.Key), d)
-				want(t, "second delivery", o, err, intent.Executed)
-			}}
-		})(first)
-		o, err := first.deliver(first.ledger(d.Key), d)
-		want(t, "zombie", o, err, intent.Replayed)
-		b.wantBalance(t, d.Key, 90)
-	})
-}
-
-func TestZombieBlind(t *testing.T) {
-	b := newBench(t)
-	t.Run("a zombie wakes after its claim was parked, its effect not begun", func(t *testing.T) {
-		p := new(provider)
-		d := message(t, `{"cents":10}`)
-		first, second := b.worker(t), b.later(t, lapse)
-		first.plan = on("PutItem", func(*worker) intenttest.Fault {
-			return intenttest.Fault{After: func() {
-				o, err := second.deliver(second.blind(p), d)
-				want(t, "second delivery", o, err, intent.InDoubt)
-				first.advance(lapse)
-			}}
-		})(first)
-		o, err := first.deliver(first.blind(p), d)
-		want(t, "zombie", o, err, intent.InDoubt)
-		p.want(t, 0, 0)
-	})
-	t.Run("a zombie wakes after its claim was parked, its effect begun", func(t *testing.T) {
-		p := new(provider)
-		d := message(t, `{"cents":10}`)
-		first, second := b.worker(t), b.later(t, lapse)
-		h := first.blind(p)
-		h.Effect = func(context.Context, charge, intent.Attempt) (any, error) {
-			o, err := second.deliver(second.blind(p), d)
-			want(t, "second delivery", o, err, intent.InDoubt)
-			return p.send(), nil
-		}
-		o, err := first.deliver(h, d)
-		want(t, "zombie, who knows best", o, err, intent.Executed)
-		o, err = second.deliver(second.blind(p), d)
-		want(t, "last delivery", o, err, intent.Replayed)
-		p.want(t, 1, 1)
-	})
-	t.Run("a zombie wakes after a false no, its effect begun", func(t *testing.T) {
-		p := new(provider)
-		d := message(t, `{"cents":10}`)
-		first, second := b.worker(t), b.later(t, lapse+time.Minute)
-		falseNo := second.blind(p)
-		falseNo.Probe = func(context.Context, charge, intent.Attempt) (intent.Verdict, any, error) {
-			return intent.No, nil, nil
-		}
-		var taken item
-		h := first.blind(p)
-		h.Effect = func(context.Context, charge, intent.Attempt) (any, error) {
-			o, err := second.deliver(falseNo, d)
-			want(t, "second delivery", o, err, intent.Executed)
-			taken = b.item(t, intentOf(d))
-			return p.send(), nil
-		}
-		o, err := first.deliver(h, d)
-		want(t, "zombie, whose completion is refused", o, err, intent.Replayed)
-		wantUntouched(t, b, d, taken)
-		p.want(t, 2, 2) // the promise holds as long as a no is final
-	})
 }
 
 // The worker's clock leaps past its lease at one of its readings, and at that

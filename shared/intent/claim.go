@@ -22,6 +22,8 @@ type claim struct {
 	record Record
 	// fresh: this attempt set claimed_at, so no earlier one can have happened.
 	fresh bool
+	// lapsed: it replaced a claim whose owner never said how it ended.
+	lapsed bool
 	// end of the lease on our own monotonic clock, which was read before the
 	// claim was sent: never later than the lease in the record.
 	end time.Time
@@ -54,7 +56,9 @@ func (r runner[P]) deliver(ctx context.Context, d Delivery) (Outcome, error) {
 	if err != nil || o.Kind != "" {
 		return o, err
 	}
-	return r.run(ctx, storeCtx, c, t)
+	o, err = r.run(ctx, storeCtx, c, t)
+	o.Lapsed = c.lapsed
+	return o, err
 }
 
 // acquire claims the intent, or tells by the record that stands why not: an
@@ -66,7 +70,7 @@ func (r runner[P]) acquire(ctx, storeCtx context.Context, t task[P]) (claim, Out
 	defer cancel()
 	var standing Record
 	for vanished := 0; vanished < maxVanished; {
-		if standing.State == StateAbsent && r.MayBeForgotten(t.SentAt) {
+		if standing.State == StateAbsent && r.MayBeForgotten(ctx, t.SentAt) {
 			var err error
 			if standing, err = Remembered(storeCtx, r.Store, t.key); err != nil {
 				return claim{}, Outcome{}, err
@@ -136,11 +140,8 @@ func (r runner[P]) draft(ctx context.Context, shown Record, t task[P]) (claim, e
 		return claim{}, err
 	}
 	now := r.Now()
-	lease := r.Lease
-	if deadline, ok := ctx.Deadline(); ok {
-		lease = time.Until(deadline) + r.LeaseMargin
-	}
-	c := claim{fresh: shown.ClaimedAt.IsZero(), end: now.Add(lease - time.Millisecond)}
+	lease := r.leaseUnder(ctx)
+	c := claim{fresh: shown.ClaimedAt.IsZero(), lapsed: shown.State == StateClaimed, end: now.Add(lease - time.Millisecond)}
 	c.record = Record{
 		Intent:      t.key.String(),
 		State:       StateClaimed,

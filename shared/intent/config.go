@@ -129,13 +129,23 @@ func (c Config) Key(id string) (Key, error) {
 	return k, k.Validate()
 }
 
+// leaseUnder is how long a claim made now is to stand: until the invocation's
+// deadline and the margin after it.
+func (c Config) leaseUnder(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return time.Until(deadline) + c.LeaseMargin
+	}
+	return c.Lease
+}
+
 // MayBeForgotten reports whether an intent sent at that time may have had a record
-// that is forgotten by now. A record is remembered for the retention from its end,
-// which is no earlier than the sending, as clocks go. The zero time is not known
-// to be old.
-func (c Config) MayBeForgotten(sent time.Time) bool {
+// that is forgotten before a claim made now would lapse: a put that is repeated
+// until the deadline may arrive when TTL has just deleted what would have refused
+// it. A record is remembered for the retention from its end, which is no earlier
+// than the sending, as clocks go. The zero time is not known to be old.
+func (c Config) MayBeForgotten(ctx context.Context, sent time.Time) bool {
 	c = c.WithDefaults()
-	return !sent.IsZero() && c.Now().Sub(sent) > c.Retention-c.SkewMargin
+	return !sent.IsZero() && c.Now().Add(c.leaseUnder(ctx)+c.SkewMargin).After(sent.Add(c.Retention))
 }
 
 // NewOwner draws the token of one claim: 130 random bits in 26 characters.

@@ -36,8 +36,18 @@ type Completion struct {
 }
 
 // Quarantine marks err as one that no further delivery can mend. The message goes
-// to the dead-letter queue at once, with the reason.
+// to the dead-letter queue at once, with the reason. A Keyed or Blind effect says
+// it inside NotApplied: of a message whose outcome is unknown nobody can say so.
 func Quarantine(err error) error { return fmt.Errorf("%w: %w", ErrUnprocessable, err) }
+
+// NotDone marks the error of an effect that leaves no record as ErrNotDone, unless
+// it is to be quarantined: what such an error is made of says nothing of the message.
+func NotDone(err error) error {
+	if errors.Is(err, ErrUnprocessable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrNotDone, err)
+}
 
 type refusal struct{ result any }
 
@@ -95,6 +105,10 @@ func readVerdict(err error, fresh bool) (v Verdict, refused any) {
 		return Yes, nil
 	case !fresh && !errors.As(err, &byProvider):
 		return Unknown, nil
+	case !fresh:
+		err = byProvider.verdict // whatever else is wrapped beside it
+	}
+	switch {
 	case errors.As(err, &no):
 		return declined, no.result
 	case errors.As(err, &not):

@@ -20,6 +20,11 @@ var (
 	// Blind one is in doubt. The effect's error is wrapped beside it.
 	ErrUnknown = errors.New("outcome of the effect is unknown")
 
+	// ErrNotDone is returned when a Natural or a dynamo.Ledger effect ended in an
+	// error: no record says that it took place, and the next delivery runs it again.
+	// The effect's error is wrapped beside it.
+	ErrNotDone = errors.New("effect is not done")
+
 	// ErrReleased is returned when the effect said NotApplied and the claim was
 	// released: the next delivery runs it at once.
 	ErrReleased = errors.New("effect was not applied, claim released")
@@ -35,17 +40,17 @@ var (
 	// ErrNoIntent is returned by Lookup when no record of the intent stands.
 	ErrNoIntent = errors.New("no record of this intent")
 
-	// ErrForgotten is returned when an intent is older than the record's retention
-	// and no record stands: it may have happened and been forgotten. Nothing was
-	// run, and no later delivery will be.
+	// ErrForgotten is returned when an intent is older than the record's retention,
+	// or would be before a claim made now lapsed, and no record stands: it may have
+	// happened and been forgotten. Nothing was run, and no later delivery will be.
 	ErrForgotten = errors.New("intent is older than what the records remember")
 
 	// ErrUnprocessable is what Quarantine marks an error with.
 	ErrUnprocessable = errors.New("message can never be processed")
 
 	// ErrWritesRejected is returned when the writes that were to commit with a
-	// completion fail a condition of their own, or are invalid. The effect did
-	// happen; the record stands as it was.
+	// completion or a refusal fail a condition of their own, or are invalid. The
+	// effect has ended; the record stands as it was.
 	ErrWritesRejected = errors.New("writes of the completion were rejected")
 
 	// ErrOtherClass is returned when a record is in a state that the class of

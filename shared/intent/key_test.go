@@ -122,3 +122,37 @@ func TestDownstreamIsForever(t *testing.T) {
 		}
 	}
 }
+
+// C16: what a FIFO queue is told is made of the intent and as short as SQS asks
+// for, also where the key is longer. Producers of two releases must agree on it,
+// and it is no key: taken for one, it would name another intent.
+func TestC16DeduplicationID(t *testing.T) {
+	hexadecimal := regexp.MustCompile(`^[0-9a-f]{64}$`)
+	longest := intent.Key{Scope: "once", Operation: "adjust", ID: strings.Repeat("k", intent.MaxKeyBytes-len("once#adjust#"))}
+	if err := longest.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]intent.Key{}
+	for key, want := range map[intent.Key]string{
+		{Scope: "once", Operation: "adjust", ID: "order-8821-adjust"}:  "73eb856b2c2056238cad826fd5faf0e0b43b4ff5d84d9aa1047c1452c32b749f",
+		{Scope: "once", Operation: "charge", ID: "order-8821-adjust"}:  "cd6c2d153c7103190ddc821fd0db0fdd16a234ae08d5089cbfda3c46db4e76c1",
+		{Scope: "other", Operation: "adjust", ID: "order-8821-adjust"}: "36471bf45fbe04daf53ea30e553b4201fe8171412022028fd5fa1ed53ad69097",
+		{Scope: "a#b", Operation: "100%", ID: "Zo\u00eb"}:              "88b8fd48bba2159c377b35885cdd5e11f99c954a8a6eaa9d304a8ac9c76cb82b",
+		longest: "",
+	} {
+		got := key.DeduplicationID()
+		if want != "" && got != want {
+			t.Errorf("%+v: got %s, want %s", key, got, want)
+		}
+		if !hexadecimal.MatchString(got) {
+			t.Errorf("%+v: got %q, want 64 hexadecimal digits", key, got)
+		}
+		if other, ok := seen[got]; ok {
+			t.Errorf("%+v and %+v have one deduplication id", key, other)
+		}
+		seen[got] = key
+		if named := (intent.Key{Scope: key.Scope, Operation: key.Operation, ID: got}); named.String() == key.String() || named.Downstream() == key.Downstream() {
+			t.Errorf("%+v: the deduplication id names the same intent", key)
+		}
+	}
+}

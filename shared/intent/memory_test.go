@@ -2,7 +2,9 @@ package intent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -15,15 +17,21 @@ import (
 type memory struct {
 	t    *testing.T
 	plan func(call) fault
+	// unreadable is what reading ends with.
+	unreadable error
 
 	mu      sync.Mutex
 	records map[string]intent.Record
+	rows    map[string]int // how often each was committed
 	calls   []call
 }
 
 func newMemory(t *testing.T) *memory {
-	return &memory{t: t, records: map[string]intent.Record{}}
+	return &memory{t: t, records: map[string]intent.Record{}, rows: map[string]int{}}
 }
+
+// rows are what this store takes for Writes: names of rows that are not there yet.
+type rows []string
 
 // call is one write to the store.
 type call struct {
@@ -48,7 +56,8 @@ var _ intent.Store = (*memory)(nil)
 
 func (m *memory) Claim(ctx context.Context, next intent.Record) (intent.Record, error) {
 	return m.write(ctx, call{method: "claim", next: next}, func(standing intent.Record) bool {
-		return standing.State == intent.StateAbsent || !standing.ExpiresAt.IsZero() && standing.ExpiresAt.Before(time.Now())
+		// The time that decides whether a record is forgotten is the claim's own.
+		return standing.State == intent.StateAbsent || !standing.ExpiresAt.IsZero() && standing.ExpiresAt.Unix() < next.ClaimedAt.Unix()
 	})
 }
 
@@ -66,6 +75,9 @@ func (m *memory) Replace(ctx context.Context, shown, next intent.Record) (intent
 }
 
 func (m *memory) Load(_ context.Context, key string) (intent.Record, error) {
+	if m.unreadable != nil {
+		return intent.Record{}, m.unreadable
+	}
 	return m.record(key), nil
 }
 
@@ -88,26 +100,30 @@ func (m *memory) write(ctx context.Context, c call, allowed func(standing intent
 		f.before()
 	}
 	var standing intent.Record
+	var rejected error
 	if !f.dropped && !f.vanished {
-		standing = m.land(c, allowed)
+		standing, rejected = m.land(c, allowed)
 	}
 	if f.after != nil {
 		f.after()
 	}
 	if f.lost {
-		standing = m.land(c, allowed)
+		standing, rejected = m.land(c, allowed)
 	}
-	return standing, f.err
+	return standing, errors.Join(f.err, rejected)
 }
 
 // land is one conditional write. No claim without a lease is ever to arrive
 // (C12), whatever the test is about.
-func (m *memory) land(c call, allowed func(standing intent.Record) bool) intent.Record {
+func (m *memory) land(c call, allowed func(standing intent.Record) bool) (intent.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	standing := m.records[c.next.Intent]
 	if !allowed(standing) {
-		return standing
+		return standing, nil
+	}
+	if err := m.commit(c); err != nil {
+		return intent.Record{}, err
 	}
 	if c.next.State == intent.StateClaimed && (!c.next.LeaseUntil.After(c.next.ClaimedAt) || c.next.Owner == "" || c.next.ClaimedAt.IsZero()) {
 		m.t.Errorf("%v: a claim without a lease, an owner or its time: %+v", c, c.next)
@@ -115,8 +131,29 @@ func (m *memory) land(c call, allowed func(standing intent.Record) bool) intent.
 	if standing.State.Final() && c.method != "claim" {
 		m.t.Errorf("%v: leaves the final state %s", c, standing.State)
 	}
+	c.next.Writes = nil // never read back
 	m.records[c.next.Intent] = c.next
-	return c.next
+	return c.next, nil
+}
+
+// commit applies the Writes of a completion, all or none.
+func (m *memory) commit(c call) error {
+	if c.next.Writes == nil {
+		return nil
+	}
+	writes, ok := c.next.Writes.(rows)
+	if !ok || !c.next.State.Final() || c.method == "claim" {
+		return fmt.Errorf("%w: a %T with %v", intent.ErrWritesRejected, c.next.Writes, c)
+	}
+	for _, row := range writes {
+		if m.rows[row] != 0 {
+			return fmt.Errorf("%w: row %s is there", intent.ErrWritesRejected, row)
+		}
+	}
+	for _, row := range writes {
+		m.rows[row]++
+	}
+	return nil
 }
 
 // put makes a record stand, however it came to.
@@ -124,6 +161,20 @@ func (m *memory) put(r intent.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.records[r.Intent] = r
+}
+
+// remove is what an operator does by mistake.
+func (m *memory) remove(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.records, key)
+}
+
+// expire is what TTL does, by its own clock.
+func (m *memory) expire(now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.records, func(_ string, r intent.Record) bool { return !r.ExpiresAt.IsZero() && r.ExpiresAt.Before(now) })
 }
 
 func (m *memory) record(key string) intent.Record {

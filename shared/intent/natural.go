@@ -42,7 +42,7 @@ func (n *Natural[P]) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
 	ctx, stop := EffectContext(ctx)
 	defer stop()
 	if err := Contain(func() error { return n.Effect(ctx, payload) }); err != nil {
-		return Outcome{}, err
+		return Outcome{}, NotDone(err)
 	}
 	return Outcome{Kind: Executed}, nil
 }

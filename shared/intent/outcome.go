@@ -25,6 +25,7 @@ type Outcome struct {
 	Attempt int           // claims of the intent so far
 	Wait    time.Duration // until it is worth another look: with InProgress, and with InDoubt where a probe is left to ask
 	Reason  string        // with Conflict and InDoubt
+	Lapsed  bool          // this delivery took over a claim whose lease had lapsed; also where it ends in an error
 	Cause   error         // what went wrong in this delivery, where the outcome is not due to that alone
 }
 

@@ -68,6 +68,10 @@ func TestProbe(t *testing.T) {
 				if !strings.Contains(o.Reason, c.reason) {
 					t.Errorf("reason: got %q, want %q in it", o.Reason, c.reason)
 				}
+				// The probe may know more later: another look is worth while.
+				if want := map[intent.Kind]time.Duration{intent.InDoubt: settled}[c.kind]; o.Wait != want {
+					t.Errorf("wait: got %v, want %v", o.Wait, want)
+				}
 				w.wantRuns(c.runs)
 				after := w.wantState(c.state)
 				if string(o.Result.JSON) != c.result || string(after.Result.JSON) != c.result {
@@ -131,7 +135,48 @@ func TestProbeWaitsItsTime(t *testing.T) {
 			w.doubt(c)
 			o, err := w.deliver(c, book)
 			wantKind(t, o, err, intent.InDoubt)
+			if o.Wait != 0 {
+				t.Errorf("wait: got %v, though nobody is left to ask", o.Wait)
+			}
 		})
+	})
+}
+
+// A probe that knows nothing yet is asked again after its own time, and each
+// delivery asks it once.
+func TestProbeIsAskedAgain(t *testing.T) {
+	both(t, func(t *testing.T, c class) {
+		w := newWorld(t)
+		const own = 7 * time.Second
+		w.probe = func(ctx context.Context, a intent.Attempt) (intent.Verdict, any, error) {
+			switch len(w.asks) {
+			case 1:
+				return intent.Unknown, nil, nil
+			case 2:
+				return intent.Yes, receipt("r-wrong"), errProbe
+			}
+			return saysYes(ctx, a)
+		}
+		w.doubt(c)
+		time.Sleep(own)
+		var h handler = &intent.Keyed[order]{Config: w.config(), Window: window, Effect: w.run, Probe: w.ask, ProbeAfter: own}
+		if c.blind {
+			h = &intent.Blind[order]{Config: w.config(), Effect: w.run, Probe: w.ask, ProbeAfter: own}
+		}
+		for n := 1; n <= 2; n++ {
+			o, err := h.Deliver(context.Background(), delivery(t, book))
+			wantKind(t, o, err, intent.InDoubt)
+			if o.Wait != own || len(w.asks) != n {
+				t.Errorf("wait: got %v after %d questions, want %v after %d", o.Wait, len(w.asks), own, n)
+			}
+			time.Sleep(o.Wait)
+		}
+		o, err := h.Deliver(context.Background(), delivery(t, book))
+		wantKind(t, o, err, intent.Replayed)
+		if string(o.Result.JSON) != `{"receipt":"r-found"}` {
+			t.Errorf("result: got %s, want the probe's last", o.Result.JSON)
+		}
+		w.wantRuns(0)
 	})
 }
 

@@ -34,15 +34,17 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 
 	verdict, refused := readVerdict(err, c.fresh)
 	switch verdict {
-	case Yes:
+	case Yes, declined:
+		final, kind := c.record.Finish(StateCompleted, result, r.Now(), r.Retention), Executed
+		if verdict == declined {
+			final, kind = c.record.Finish(StateRefused, refused, r.Now(), r.Retention), Refused
+		}
 		var o Outcome
-		o, err = r.end(storeCtx, c.record.Finish(StateCompleted, result, r.Now(), r.Retention), Outcome{Kind: Executed}, nil, t)
+		o, err = r.end(storeCtx, final, Outcome{Kind: kind}, nil, t)
 		if !r.blind || !errors.Is(err, ErrWritesRejected) {
 			return o, err
 		}
-		// It did happen, and its completion cannot be written: a doubt.
-	case declined:
-		return r.end(storeCtx, c.record.Finish(StateRefused, refused, r.Now(), r.Retention), Outcome{Kind: Refused}, nil, t)
+		// How it ended is known, and cannot be written: a doubt.
 	case No:
 		return r.end(storeCtx, released(c, err.Error()), Outcome{}, fmt.Errorf("%w: %w", ErrReleased, err), t)
 	}

@@ -364,3 +364,23 @@ func TestContain(t *testing.T) {
 		}
 	}
 }
+
+// From attempt 2 on only what the provider answered counts, also where the effect
+// joins it with a check of its own (C43).
+func TestC43VerdictsThatAreJoined(t *testing.T) {
+	both(t, func(t *testing.T, c class) {
+		if c.blind {
+			return // a lapsed one is in doubt, and has no second attempt
+		}
+		w := newWorld(t)
+		w.lapse(c)
+		w.effect = func(context.Context, intent.Attempt) (any, error) {
+			return nil, errors.Join(intent.Refuse("already paid"), intent.Answered(intent.NotApplied(errors.New("slow down"))))
+		}
+		o, err := w.deliver(c, book)
+		if !errors.Is(err, intent.ErrReleased) || !o.Lapsed {
+			t.Errorf("got %+v and error %v, want a takeover that is released", o, err)
+		}
+		w.wantState(intent.StateReleased)
+	})
+}

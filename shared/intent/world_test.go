@@ -47,6 +47,10 @@ type world struct {
 	probe  func(context.Context, intent.Attempt) (intent.Verdict, any, error)
 	stall  func() // hits whoever looks at the clock
 
+	ahead     time.Duration // the next worker's clock is, of the test's
+	retention time.Duration // zero: the default
+	sentAt    time.Time     // of the next delivery
+
 	mu   sync.Mutex
 	runs []intent.Attempt // of the effect
 	asks []intent.Attempt // of the probe
@@ -72,11 +76,14 @@ type handler interface {
 }
 
 func (w *world) config() intent.Config {
-	now := time.Now
-	if stall := w.stall; stall != nil {
-		now = func() time.Time { stall(); return time.Now() }
+	ahead, stall := w.ahead, w.stall
+	now := func() time.Time {
+		if stall != nil {
+			stall()
+		}
+		return time.Now().Add(ahead)
 	}
-	return intent.Config{Scope: "shop", Operation: "charge", Store: w.store, Now: now}
+	return intent.Config{Scope: "shop", Operation: "charge", Store: w.store, Now: now, Retention: w.retention}
 }
 
 // handler is a worker's. Each run of its effect is counted, and none may start
@@ -122,7 +129,9 @@ func (w *world) deliver(c class, payload string) (intent.Outcome, error) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	return w.handler(c).Deliver(ctx, delivery(w.t, payload))
+	d := delivery(w.t, payload)
+	d.SentAt = w.sentAt
+	return w.handler(c).Deliver(ctx, d)
 }
 
 // lapse leaves a claim behind whose effect nobody knows the end of, and lets it

@@ -51,13 +51,21 @@ func (c *contract) bare(t testing.TB, vanishing bool) intent.Store {
 	}})
 }
 
-// withoutItem takes the item out of an answer. What is no object stays as it is.
+// withoutItem takes the item out of an answer, and out of the reasons of a
+// cancelled transaction. What is no object stays as it is.
 func withoutItem(r Reply) Reply {
-	var fields map[string]json.RawMessage
+	var fields map[string]any
 	if json.Unmarshal([]byte(r.Body), &fields) != nil {
 		return r
 	}
 	delete(fields, "Item")
+	if reasons, ok := fields["CancellationReasons"].([]any); ok {
+		for _, reason := range reasons {
+			if reason, ok := reason.(map[string]any); ok {
+				delete(reason, "Item")
+			}
+		}
+	}
 	edited, err := json.Marshal(fields)
 	if err != nil {
 		return r

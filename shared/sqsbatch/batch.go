@@ -72,7 +72,7 @@ type Report struct {
 	Listed        int                 // in the partial batch response
 	Quarantined   int                 // sent to the dead-letter queue, and so not listed
 	UnknownFormat int                 // records of another release, among Failed
-	Takeovers     int                 // executed by a second or later attempt
+	Takeovers     int                 // claims taken over from one whose lease had lapsed, however they ended
 }
 
 // Batch runs SQS events. It holds nothing of an invocation, so that one process
@@ -165,6 +165,10 @@ func (b *Batch) work(ctx context.Context, lanes []lane) {
 		})
 		defer watchdog.Stop()
 	}
+	// An effect begun later than this would be cut off as it begins.
+	effects, stop := intent.EffectContext(ctx)
+	defer stop()
+	until, _ := effects.Deadline()
 	workers := min(b.Concurrency, len(lanes))
 	deliver, leave := b.Handler.Deliver, func() {}
 	if h, ok := b.Handler.(grouper); ok {
@@ -182,7 +186,7 @@ func (b *Batch) work(ctx context.Context, lanes []lane) {
 			for l := range next {
 				// In a goroutine of its own: an effect that ends it takes no other lane along.
 				var one sync.WaitGroup
-				one.Go(func() { b.run(ctx, l, deliver) })
+				one.Go(func() { b.run(ctx, l, deliver, until) })
 				one.Wait()
 			}
 		})
@@ -226,6 +230,9 @@ func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates 
 
 func (r *Report) count(f fate) {
 	var format *intent.FormatError
+	if f.outcome.Lapsed {
+		r.Takeovers++
+	}
 	if f.quarantined {
 		r.Quarantined++
 		if f.err != nil {
@@ -240,9 +247,6 @@ func (r *Report) count(f fate) {
 		return
 	}
 	r.Outcomes[f.outcome.Kind]++
-	if f.outcome.Kind == intent.Executed && f.outcome.Attempt > 1 {
-		r.Takeovers++
-	}
 }
 
 // complain says why a message is listed, or in quarantine.

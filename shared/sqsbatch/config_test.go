@@ -17,9 +17,12 @@ func TestNew(t *testing.T) {
 	}{
 		{"OK", sqsbatch.Config{Handler: &hand{}}, ""},
 		{"OKWithQueue", sqsbatch.Config{Handler: &hand{}, Queue: &hider{}, QueueURL: queueURL}, ""},
+		{"OKWithDeadLetterURL", sqsbatch.Config{Handler: &hand{}, Queue: &hider{}, QueueURL: queueURL, DeadLetterURL: deadLetterURL}, ""},
 		{"ErrHandlerMissing", sqsbatch.Config{}, "Handler"},
 		{"ErrHandlerIncomplete", sqsbatch.Config{Handler: &intent.Blind[order]{}}, "Effect"},
 		{"ErrQueueURLMissing", sqsbatch.Config{Handler: &hand{}, Queue: &hider{}}, "QueueURL"},
+		{"ErrDeadLetterURLWithoutQueue", sqsbatch.Config{Handler: &hand{}, DeadLetterURL: deadLetterURL}, "DeadLetterURL"},
+		{"ErrDeadLetterURLIsQueueURL", sqsbatch.Config{Handler: &hand{}, Queue: &hider{}, QueueURL: queueURL, DeadLetterURL: queueURL}, "DeadLetterURL"},
 		{"ErrConcurrencyNegative", sqsbatch.Config{Handler: &hand{}, Concurrency: -1}, "Concurrency"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -141,3 +141,35 @@ func TestIgnoredCancellationEndsProcess(t *testing.T) {
 		t.Errorf("got %v, want exit status 1 and the reason:\n%s", err, out)
 	}
 }
+
+// One effect that hangs until its time is over puts one intent in doubt, not the
+// next one too: what could not begin before the cut-off is not begun after it.
+func TestOneHangIsOneDoubt(t *testing.T) {
+	t.Parallel()
+	for _, class := range []string{"blind", "keyed"} {
+		bubble(t, class, func(t *testing.T) {
+			started := 0
+			effect := func(ctx context.Context, _ order, a intent.Attempt) (any, error) {
+				started++
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			m := &memory{}
+			var handler sqsbatch.Handler = &intent.Blind[order]{Config: shop(m), Effect: effect}
+			if class == "keyed" {
+				handler = &intent.Keyed[order]{Config: shop(m), Window: 24 * time.Hour, Effect: effect}
+			}
+			r := newRig(t, func(c *sqsbatch.Config) { c.Handler, c.Concurrency = handler, 1 })
+			var messages []events.SQSMessage
+			for i := range 10 {
+				messages = append(messages, asking(fmt.Sprint(i), fmt.Sprint(i)))
+			}
+			if got := r.handle(messages...); len(got) != 10 {
+				t.Errorf("listed: got %v, want all", got)
+			}
+			if started != 1 || len(m.all()) != 1 {
+				t.Errorf("%d effects began and %d records stand, want 1 of each", started, len(m.all()))
+			}
+		})
+	}
+}

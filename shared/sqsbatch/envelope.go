@@ -1,6 +1,7 @@
 package sqsbatch
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -23,6 +24,7 @@ type letter struct {
 	sent              time.Time                  // the earliest of what message and envelopes say
 	keys              []string                   // every key attribute on the way, the outermost first
 	fields            map[string]json.RawMessage // of the innermost body; nil if it is no JSON object
+	unusable          error                      // of the first key or time attribute that cannot be read
 }
 
 // open takes the envelopes off a message. Each is read strictly before it counts:
@@ -30,9 +32,7 @@ type letter struct {
 func open(m events.SQSMessage) (letter, error) {
 	l := letter{SQSMessage: m}
 	l.earlier(sentTimestamp(m))
-	if err := l.look(m.MessageAttributes); err != nil {
-		return l, err
-	}
+	l.look(m.MessageAttributes)
 	for range maxEnvelopes + 1 {
 		l.fields = object(l.Body)
 		var err error
@@ -51,9 +51,7 @@ func open(m events.SQSMessage) (letter, error) {
 		if _, err := intent.Canonical([]byte(l.Body)); err != nil {
 			return l, err
 		}
-		if err := l.look(inner.attributes); err != nil {
-			return l, err
-		}
+		l.look(inner.attributes)
 		l.earlier(inner.sent)
 		l.Body = inner.body
 		l.MessageAttributes = maps.Clone(l.MessageAttributes)
@@ -66,20 +64,14 @@ func open(m events.SQSMessage) (letter, error) {
 }
 
 // look reads the attributes that are ours.
-func (l *letter) look(attributes map[string]events.SQSMessageAttribute) error {
+func (l *letter) look(attributes map[string]events.SQSMessageAttribute) {
 	key, present, err := keyAttribute(attributes)
-	if err != nil {
-		return err
-	}
 	if present {
 		l.keys = append(l.keys, key)
 	}
-	sent, err := timeAttribute(attributes)
-	if err != nil {
-		return err
-	}
+	sent, unreadable := timeAttribute(attributes)
 	l.earlier(sent)
-	return nil
+	l.unusable = cmp.Or(l.unusable, err, unreadable)
 }
 
 func (l *letter) earlier(sent time.Time) {
@@ -123,7 +115,7 @@ func openSNS(fields map[string]json.RawMessage) (e envelope, err error) {
 	if err := field(fields, "Message", &e.body); err != nil {
 		return e, err
 	}
-	if err := field(fields, "Timestamp", &e.sent); err != nil {
+	if e.sent, err = moment(fields, "Timestamp"); err != nil {
 		return e, err
 	}
 	var attributes map[string]struct{ Type, Value string }
@@ -156,13 +148,27 @@ func isEventBridge(fields map[string]json.RawMessage) bool {
 // time that they had.
 func openEventBridge(fields map[string]json.RawMessage) (e envelope, err error) {
 	e.body = string(fields["detail"])
-	return e, field(fields, "time", &e.sent)
+	e.sent, err = moment(fields, "time")
+	return e, err
+}
+
+// moment is when an envelope was written. A null or a moment before 1970 is none:
+// taken for one, an old intent would be young, or have a time that nobody reads.
+func moment(fields map[string]json.RawMessage, name string) (at time.Time, err error) {
+	if err := field(fields, name, &at); err != nil || at.UnixMilli() > 0 {
+		return at, err
+	}
+	return at, misfit(name)
 }
 
 // field decodes one of an envelope's; the error names it and does not quote it.
 func field(fields map[string]json.RawMessage, name string, to any) error {
 	if json.Unmarshal(fields[name], to) != nil {
-		return &intent.PayloadError{Field: name, Reason: "of the envelope is not what its sender writes there"}
+		return misfit(name)
 	}
 	return nil
+}
+
+func misfit(name string) error {
+	return &intent.PayloadError{Field: name, Reason: "of the envelope is not what its sender writes there"}
 }

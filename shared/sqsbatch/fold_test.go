@@ -3,7 +3,6 @@ package sqsbatch_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -177,27 +176,4 @@ func TestC28EffectChangesItsInput(t *testing.T) {
 	if record := records["shop#charge#k"]; len(records) != 1 || record.State != intent.StateCompleted || record.Fingerprint != f {
 		t.Errorf("got records %+v, want one of what was sent", records)
 	}
-}
-
-// Several invocations at once in one process share nothing but the store.
-func TestSeveralInvocationsAtOnce(t *testing.T) {
-	t.Parallel()
-	const invocations, rounds = 8, 40
-	r, m, c := newShop(t)
-	var all sync.WaitGroup
-	for i := range invocations {
-		all.Go(func() {
-			for round := range rounds {
-				id := fmt.Sprintf("%d of %d", round, i)
-				bad := message("bad "+id, "poison")
-				shared := asking("shared "+id, fmt.Sprintf("shared %d", round)) // done, or in progress
-				got := r.handle(asking("own "+id, "own "+id), bad, shared)
-				got = slices.DeleteFunc(got, func(id string) bool { return id == shared.MessageId })
-				wantIDs(t, "listed", got, bad.MessageId)
-			}
-		})
-	}
-	all.Wait()
-	want(t, "charges", c.total(), invocations*rounds+rounds, func(a, b int) bool { return a == b })
-	want(t, "records", len(m.all()), invocations*rounds+rounds, func(a, b int) bool { return a == b })
 }

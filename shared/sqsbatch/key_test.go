@@ -140,6 +140,26 @@ func TestC29NoKeyIsNobodysKey(t *testing.T) {
 	}
 }
 
+// A dead-letter queue rewrites the deduplication id, and producers may give another
+// one to each try: it is not the key, not even where there is none.
+func TestC16DeduplicationIDIsNoKey(t *testing.T) {
+	t.Parallel()
+	deduplicated := func(m events.SQSMessage, id string) events.SQSMessage {
+		m = grouped(m, "A")
+		m.Attributes["MessageDeduplicationId"] = id
+		return m
+	}
+	r, m, c := newShop(t)
+	wantIDs(t, "listed", r.handle(deduplicated(asking("1", "k"), "one"), deduplicated(asking("2", "k"), "rewritten"), deduplicated(asking("3", "j"), "one")))
+	if len(m.all()) != 2 || c.total() != 2 {
+		t.Errorf("got %d effects and records %+v, want those of k and j", c.total(), m.all())
+	}
+	wantIDs(t, "listed without a key", r.handle(deduplicated(message("4", `{"amount_cents":100}`), "one")), "4")
+	if line := r.log.about(t, "4"); line["error"] != intent.ErrNoKey.Error() {
+		t.Errorf("got log line %v, want %v", line, intent.ErrNoKey)
+	}
+}
+
 func TestKeyFunction(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -107,7 +108,7 @@ func (o *order) same(next order) bool {
 }
 
 // run works a lane off.
-func (b *Batch) run(ctx context.Context, l lane, deliver deliverer) {
+func (b *Batch) run(ctx context.Context, l lane, deliver deliverer, until time.Time) {
 	stopped := false
 	for _, o := range l.orders {
 		if stopped {
@@ -118,7 +119,7 @@ func (b *Batch) run(ctx context.Context, l lane, deliver deliverer) {
 			}
 			continue
 		}
-		b.deliver(ctx, o, deliver)
+		b.deliver(ctx, o, deliver, until)
 		for _, f := range o.fates {
 			stopped = stopped || l.ordered && !f.done()
 		}
@@ -130,7 +131,7 @@ var errBehind = errors.New("behind a failure in its message group")
 
 // deliver runs one order, writes its fate to each of its messages, and sees to
 // those that are not done: in quarantine, or hidden while they must wait.
-func (b *Batch) deliver(ctx context.Context, o *order, deliver deliverer) {
+func (b *Batch) deliver(ctx context.Context, o *order, deliver deliverer, until time.Time) {
 	var f fate
 	if o.read != nil {
 		f = *o.read
@@ -138,6 +139,9 @@ func (b *Batch) deliver(ctx context.Context, o *order, deliver deliverer) {
 		f.err = intent.Contain(func() (err error) {
 			if err := intent.TimeToStart(ctx); err != nil {
 				return err
+			}
+			if !until.IsZero() && !time.Now().Before(until) {
+				return intent.ErrNoTime
 			}
 			f.outcome, err = deliver(ctx, o.delivery)
 			return err
@@ -147,11 +151,14 @@ func (b *Batch) deliver(ctx context.Context, o *order, deliver deliverer) {
 	sent := map[string]error{} // by message id: the same message twice is sent once
 	for i, m := range o.messages {
 		*o.fates[i] = f
-		if i > 0 && f.outcome.Kind == intent.Executed {
-			o.fates[i].outcome.Kind = intent.Replayed
+		if i > 0 { // it follows the first, and ran nothing itself
+			o.fates[i].outcome.Lapsed = false
+			if f.outcome.Kind == intent.Executed {
+				o.fates[i].outcome.Kind = intent.Replayed
+			}
 		}
 		switch {
-		case poison && b.DeadLetterURL != "":
+		case poison && b.quarantines(m):
 			err, again := sent[m.MessageId]
 			if !again {
 				err = b.quarantine(ctx, m, reason)

@@ -34,7 +34,10 @@ func (b *Batch) read(m events.SQSMessage) (intent.Delivery, error) {
 		return d, &intent.PayloadError{Reason: "is no JSON object"}
 	}
 	if b.keyless {
-		return d, nil
+		return d, nil // whatever key and time it carries for others
+	}
+	if l.unusable != nil {
+		return d, l.unusable
 	}
 	if b.Select != nil {
 		selected, err := b.Select([]byte(l.Body)) // a copy of its own, which it may spoil

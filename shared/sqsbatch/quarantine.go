@@ -58,9 +58,11 @@ func (f fate) poison() (reason string, ok bool) {
 	case err == nil && f.outcome.Kind == intent.InDoubt && !f.mustWait():
 		return reasonInDoubt + ": " + f.outcome.Reason, true
 	case err == nil, errors.Is(err, intent.ErrUnknown):
-		return "", false // whatever an effect's own error is made of
+		return "", false
 	case errors.Is(err, intent.ErrUnprocessable):
 		code = reasonUnprocessable
+	case errors.Is(err, intent.ErrReleased), errors.Is(err, intent.ErrNotDone):
+		return "", false // whatever an effect's own error is made of
 	case errors.Is(err, intent.ErrForgotten):
 		code = reasonOutsideWindow
 	case errors.Is(err, intent.ErrNoKey):
@@ -75,10 +77,20 @@ func (f fate) poison() (reason string, ok bool) {
 	return code + ": " + f.err.Error(), true
 }
 
+// quarantines reports whether the message has a dead-letter queue to go to. One that
+// was received from there has none: each copy of it would be another message of its
+// own queue, with a fresh receive count, and so on for ever.
+func (b *Batch) quarantines(m events.SQSMessage) bool {
+	return b.DeadLetterURL != "" && !strings.HasSuffix(b.DeadLetterURL, queueName(m))
+}
+
 // quarantine sends a message to the dead-letter queue, as it came and with the
 // reason. After a crash between this and the acknowledgement there are two copies
 // of it there, never none.
 func (b *Batch) quarantine(ctx context.Context, m events.SQSMessage, reason string) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("quarantine: %w", err) // nobody waits for the answer that would acknowledge it
+	}
 	ctx, cancel := intent.StoreContext(ctx)
 	defer cancel()
 	input, err := b.copyOf(m, printable(reason))
@@ -102,18 +114,21 @@ func (b *Batch) copyOf(m events.SQSMessage, reason string) (*sqs.SendMessageInpu
 		attributes[OriginalIDAttribute] = stringAttribute(m.MessageId)
 	}
 	// The copy is sent now, and a redrive resets that once more: without this the
-	// intent would grow young.
+	// intent would grow young. So it would by a producer whose clock is ahead.
 	l, _ := open(m)
-	if _, ok := attributes[TimeAttribute]; !ok && !l.sent.IsZero() {
+	own, err := timeAttribute(attributes)
+	if err == nil && !l.sent.IsZero() && (own.IsZero() || l.sent.Before(own)) {
 		attributes[TimeAttribute] = stringAttribute(strconv.FormatInt(l.sent.UnixMilli(), 10))
 	}
 	body := m.Body
 	if len(attributes) > maxAttributes || size(body, attributes) > maxMessageBytes {
-		text, err := json.Marshal(wrapped{Reason: reason, Attributes: attributes, Body: body})
-		if err != nil {
+		var text strings.Builder
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false) // which would make it larger
+		if err := encoder.Encode(wrapped{Reason: reason, Attributes: attributes, Body: body}); err != nil {
 			return nil, fmt.Errorf("quarantine: wrap: %w", err)
 		}
-		body, attributes = string(text), map[string]events.SQSMessageAttribute{ReasonAttribute: attributes[ReasonAttribute]}
+		body, attributes = strings.TrimSuffix(text.String(), "\n"), map[string]events.SQSMessageAttribute{ReasonAttribute: attributes[ReasonAttribute]}
 	}
 	if n := size(body, attributes); n > maxMessageBytes {
 		return nil, fmt.Errorf("quarantine: message with its reason has %d bytes, the limit is %d", n, maxMessageBytes)
@@ -130,7 +145,8 @@ func (b *Batch) copyOf(m events.SQSMessage, reason string) (*sqs.SendMessageInpu
 }
 
 // wrapped is the body of a message whose attributes, with those of quarantine, are
-// more than SQS takes. It is known by ReasonAttribute, and opened like an envelope.
+// more than SQS takes. It is known by ReasonAttribute, which stands alone there and
+// nowhere else, and opened like an envelope.
 type wrapped struct {
 	Reason     string                                `json:"reason"`
 	Attributes map[string]events.SQSMessageAttribute `json:"attributes"`
@@ -139,7 +155,7 @@ type wrapped struct {
 
 // unwrap gives a message that comes back from quarantine the form it had before.
 func unwrap(m events.SQSMessage) events.SQSMessage {
-	if _, ok := m.MessageAttributes[ReasonAttribute]; !ok {
+	if _, ok := m.MessageAttributes[ReasonAttribute]; !ok || len(m.MessageAttributes) > 1 {
 		return m
 	}
 	fields := object(m.Body)

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/sqsbatch"
@@ -195,56 +193,6 @@ func (h *hand) keys() []string {
 // always makes a hand of one answer.
 func always(o intent.Outcome, err error) func(context.Context, intent.Delivery) (intent.Outcome, error) {
 	return func(context.Context, intent.Delivery) (intent.Outcome, error) { return o, err }
-}
-
-// hider is the queue. It does what the test says, and keeps what it was asked.
-type hider struct {
-	do func(context.Context) error
-
-	mu     sync.Mutex
-	hidden map[string]int32 // seconds, by receipt handle
-	calls  int
-	sent   []*sqs.SendMessageInput
-	refuse func(*sqs.SendMessageInput) error // a send
-}
-
-func (q *hider) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.refuse != nil {
-		if err := q.refuse(in); err != nil {
-			return nil, err
-		}
-	}
-	q.sent = append(q.sent, in)
-	return &sqs.SendMessageOutput{}, nil
-}
-
-func (q *hider) ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
-	q.mu.Lock()
-	q.calls++
-	if q.hidden == nil {
-		q.hidden = map[string]int32{}
-	}
-	q.hidden[aws.ToString(in.ReceiptHandle)+" of "+aws.ToString(in.QueueUrl)] = in.VisibilityTimeout
-	q.mu.Unlock()
-	if q.do != nil {
-		if err := q.do(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return &sqs.ChangeMessageVisibilityOutput{}, nil
-}
-
-// seconds is how long a message was hidden; false if it was not.
-func (q *hider) seconds(id string) (int32, bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	s, ok := q.hidden["receipt-"+id+" of "+queueURL]
-	return s, ok
 }
 
 // logbook keeps what is logged.

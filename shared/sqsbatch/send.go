@@ -33,8 +33,8 @@ func (m Message) Input(queueURL string) (*sqs.SendMessageInput, error) {
 	if err := m.Key.Validate(); err != nil {
 		return nil, err
 	}
-	if m.Time.IsZero() {
-		return nil, &intent.KeyError{Field: "time", Reason: "is missing"}
+	if m.Time.UnixMilli() < 1 {
+		return nil, &intent.KeyError{Field: "time", Reason: "is missing or before 1970"}
 	}
 	value := func(kind, text string) types.MessageAttributeValue {
 		return types.MessageAttributeValue{DataType: &kind, StringValue: &text}
@@ -73,7 +73,7 @@ func timeAttribute(attributes map[string]events.SQSMessageAttribute) (time.Time,
 // sentTimestamp is when SQS took the message; a redrive resets it.
 func sentTimestamp(m events.SQSMessage) time.Time {
 	ms, err := strconv.ParseInt(m.Attributes["SentTimestamp"], 10, 64)
-	if err != nil {
+	if err != nil || ms < 1 {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms)

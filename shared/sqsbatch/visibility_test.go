@@ -99,29 +99,6 @@ func TestHiddenFor(t *testing.T) {
 	})
 }
 
-// A deferral changes visibility, and only for what is in progress. Nothing is ever
-// sent back to its own queue.
-func TestC20DeferralNeverSends(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, quarantining)
-	r.hand.do = func(ctx context.Context, d intent.Delivery) (intent.Outcome, error) { return endings[d.Key].do(ctx, d) }
-	for name := range endings {
-		r.handle(asking(name, name))
-	}
-	_, hidden := r.queue.seconds("in progress")
-	if !hidden || r.queue.calls != 1 {
-		t.Errorf("got %v after %d calls, want the message in progress hidden alone", r.queue.hidden, r.queue.calls)
-	}
-	for _, in := range r.queue.sent {
-		if *in.QueueUrl != deadLetterURL {
-			t.Errorf("sent to %s", *in.QueueUrl)
-		}
-	}
-	if _, err := sqsbatch.New(sqsbatch.Config{Handler: r.hand, Queue: r.queue, QueueURL: queueURL, DeadLetterURL: queueURL}); err == nil {
-		t.Error("a batch that quarantines into its own queue is made")
-	}
-}
-
 func TestHidingDenied(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

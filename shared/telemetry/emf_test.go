@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -147,6 +148,32 @@ func TestObserve(t *testing.T) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// Every count has a metric of its own name, Quarantined like the rest, and stands alone
+// in its line where nothing else was counted.
+func TestEveryCountIsAMetric(t *testing.T) {
+	fields := reflect.TypeFor[telemetry.Batch]()
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		if name == "Outcomes" {
+			continue // counted one by one in TestObserve
+		}
+		var report telemetry.Batch
+		reflect.ValueOf(&report).Elem().Field(i).SetInt(int64(10 + i))
+		lines := observe(t, report)
+		var got map[string]any
+		if len(lines) != 1 || json.Unmarshal([]byte(lines[0]), &got) != nil {
+			t.Fatalf("%s: got %q, want one line", name, lines)
+		}
+		var meta line
+		if err := json.Unmarshal([]byte(lines[0]), &meta); err != nil {
+			t.Fatal(err)
+		}
+		if metrics := meta.AWS.CloudWatchMetrics[0].Metrics; got[name] != float64(10+i) || len(metrics) != 1 || metrics[0].Name != name {
+			t.Errorf("%s: got %s", name, lines[0])
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -96,7 +97,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// Every function of template.yaml has its target, and no other function has one.
+// Every function of template.yaml has its target and its folder, and no other function has one.
 func TestFunctions(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
@@ -106,11 +107,23 @@ func TestFunctions(t *testing.T) {
 	if list == nil {
 		t.Fatal("the Makefile has no list of FUNCTIONS")
 	}
-	var want []string
+	var want, folders []string
 	for _, f := range functions(t) {
 		want = append(want, strings.TrimSuffix(f.LogicalID, "Function"))
+		folders = append(folders, f.Folder)
 	}
 	if got := string(list[1]); got != strings.Join(want, " ") {
 		t.Errorf("FUNCTIONS is %s, want %s, as template.yaml has them", got, strings.Join(want, " "))
+	}
+	entries, err := os.ReadDir(filepath.Join(root, "functions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there []string
+	for _, entry := range entries {
+		there = append(there, entry.Name())
+	}
+	if slices.Sort(folders); !slices.Equal(folders, there) {
+		t.Errorf("functions/ has %q, and template.yaml declares %q", there, folders)
 	}
 }

@@ -1,24 +1,19 @@
 // Package demo runs the main job where everything goes wrong: messages come
-// several times, workers are killed in the middle of a charge, answers are lost.
-// The guarded functions and their naive twins get the same messages, and effects
-// are counted where they happen, never by the handlers' own word.
+// several times, workers are killed right after an effect, answers are lost, and
+// redeliveries come after the world has moved on. The guarded functions and their
+// naive twins get the same messages, and effects are counted where they happen,
+// never by the handlers' own word.
 package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/singleeffect/once/shared/intent"
 )
-
-// operations are the functions that take part, by their folder.
-var operations = []string{"charge", "adjust"}
 
 // parameters make the stack small and quick: a run must outlast several
 // visibility timeouts, which are six times a function's timeout.
@@ -27,12 +22,14 @@ var parameters = map[string]string{
 	"VisibilityTimeoutSeconds": "12",
 	"LeaseMarginSeconds":       "1",
 	"MaximumConcurrency":       "2",
-	// Enables the mapping of charge; the key itself comes from the environment.
+	// These enable the mappings of charge and of welcome; Stripe's key itself comes from the environment.
 	"StripeSecretArn": "arn:aws:secretsmanager:us-east-1:000000000000:secret:stripe-demo",
+	"EmailFrom":       "shop@example.com",
 }
 
-// patience ends a run whose queues do not empty.
-const patience = 5 * time.Minute
+// patience ends a run in which no message is settled any more. One that fails each
+// time is a minute on its way to a dead-letter queue.
+const patience = 3 * time.Minute
 
 // Config says how large a run is.
 type Config struct {
@@ -51,60 +48,92 @@ type Config struct {
 
 // Run tells the story and returns the account of it.
 func Run(ctx context.Context, c Config) (Report, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	if c.Intents < 1 {
 		return Report{}, fmt.Errorf("a run needs 1 intent or more of each operation, not %d", c.Intents)
 	}
-	all, err := actions(operations, c.Intents)
+	now := time.Now()
+	taught, err := lessons(now)
+	if err != nil {
+		return Report{}, err
+	}
+	all, err := crowd(c.Intents, now)
 	if err != nil {
 		return Report{}, err
 	}
 	say := func(format string, args ...any) { fmt.Fprintf(c.Progress, format+"\n", args...) }
 	say("Timeout %s s, visibility %s s, lease margin %s s, %s workers for each function (parameters of the stack).",
 		parameters["FunctionTimeoutSeconds"], parameters["VisibilityTimeoutSeconds"], parameters["LeaseMarginSeconds"], parameters["MaximumConcurrency"])
-	say("Starting DynamoDB Local, queues, provider and workers, for the guarded functions and for their naive twins ...")
-	once, err := open(ctx, "once", "", c, all, c.Log)
+	say("Starting DynamoDB Local, queues, provider, mail service and workers, for the guarded functions and for their naive twins ...")
+	once, err := open(ctx, "", c)
 	if err != nil {
 		return Report{}, err
 	}
 	defer once.close()
-	naive, err := open(ctx, "naive", "infra/naive", c, all, c.Log)
+	naive, err := open(ctx, "infra/naive", c)
 	if err != nil {
 		return Report{}, err
 	}
 	defer naive.close()
-
-	messages := sends(all, rand.New(rand.NewPCG(c.Seed, 1)))
-	for _, s := range []*side{once, naive} {
-		if err := s.send(messages); err != nil {
-			return Report{}, err
-		}
-	}
-	say("%d intents, sent as %d messages. Now they are delivered, and workers are killed while they work.", len(all), len(messages))
 	sides := []*side{once, naive}
-	var running errgroup.Group
+	var starting errgroup.Group
 	for _, s := range sides {
-		running.Go(func() error { return s.stack.Run(ctx) })
+		starting.Go(func() error { return s.stack.Run(ctx) })
 	}
-	if err := running.Wait(); err != nil {
+	if err := starting.Wait(); err != nil {
 		return Report{}, err
 	}
-	if err := drain(ctx, c.Progress, len(messages), sides); err != nil {
+
+	say("The lesson first: one intent of each operation, whose worker is killed right after its effect in the first two deliveries.")
+	var report Report
+	if report.Lessons, err = teach(ctx, c.Progress, taught, once, naive); err != nil {
+		return Report{}, err
+	}
+	say("")
+	if err := showLesson(c.Progress, report.Lessons); err != nil {
+		return Report{}, err
+	}
+	say("")
+
+	messages := sends(all, rand.New(rand.NewPCG(c.Seed, 1)))
+	sent := 0
+	for _, s := range sides {
+		if err := s.seed(ctx, all); err != nil {
+			return Report{}, err
+		}
+		s.forget()
+		s.chaos.crowd(c.Intents)
+		n, err := s.send(ctx, messages)
+		if err != nil {
+			return Report{}, err
+		}
+		sent += n
+	}
+	say("Now %d intents, sent as %d messages. They are delivered, and workers are killed while they work.", len(all), sent/len(sides))
+	if err := drain(ctx, c.Progress, sent, sides); err != nil {
+		return Report{}, err
+	}
+
+	say("Orders are delivered by now, and users fill their carts again. The messages of ship and clearcart come once more.")
+	reached, err := redeliverLate(ctx, c.Progress, all, sides)
+	if err != nil {
 		return Report{}, err
 	}
 	for _, s := range sides {
 		s.stack.Stop() // what is counted now is final
 	}
-	return account(ctx, c.Intents, once, naive)
+	report.Rows, err = account(ctx, taught, all, once, naive, reached)
+	return report, err
 }
 
-// drain waits until all queues are empty, the dead-letter queues too.
+// drain waits until everything is settled.
 func drain(ctx context.Context, out io.Writer, sent int, sides []*side) error {
-	bar := bar{out: out, total: sent * len(sides)}
+	bar := bar{out: out, total: sent}
+	defer bar.end()
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
-	for {
+	stuck := time.NewTimer(patience)
+	defer stuck.Stop()
+	for least := sent; ; {
 		left := 0
 		crashes := 0
 		for _, s := range sides {
@@ -117,55 +146,18 @@ func drain(ctx context.Context, out io.Writer, sent int, sides []*side) error {
 		}
 		bar.show(bar.total-left, fmt.Sprintf("%d workers killed", crashes))
 		if left == 0 {
-			bar.end()
 			return nil
+		}
+		if left < least {
+			least = left
+			stuck.Reset(patience)
 		}
 		select {
 		case <-ctx.Done():
-			bar.end()
 			return fmt.Errorf("%d messages are still in the queues: %w", left, ctx.Err())
+		case <-stuck.C:
+			return fmt.Errorf("%d messages are still in the queues, and none was settled for %v", left, patience)
 		case <-tick.C:
 		}
 	}
-}
-
-// account counts the effects of both sides.
-func account(ctx context.Context, intents int, once, naive *side) (Report, error) {
-	var report Report
-	for _, operation := range operations {
-		row := Row{
-			Operation:   operation,
-			Intents:     intents,
-			Deliveries:  once.deliveries[operation],
-			Crashes:     once.crashes[operation],
-			LostReplies: once.chaos.lost(operation),
-		}
-		onceCharges, naiveCharges := once.provider.Charges().ByCustomer(), naive.provider.Charges().ByCustomer()
-		for _, a := range once.actions {
-			if a.operation != operation {
-				continue
-			}
-			o, err := once.outcome(ctx, a)
-			if err != nil && !errors.Is(err, intent.ErrNoIntent) {
-				return Report{}, err
-			}
-			switch o.Kind {
-			case intent.Refused:
-				row.Once.Refused++
-			case intent.InDoubt:
-				row.Once.InDoubt++
-			}
-			effects, err := once.effects(ctx, a, onceCharges)
-			if err != nil {
-				return Report{}, err
-			}
-			row.Once.count(effects, o.Kind == intent.Refused || o.Kind == intent.InDoubt)
-			if effects, err = naive.effects(ctx, a, naiveCharges); err != nil {
-				return Report{}, err
-			}
-			row.Naive.count(effects, false)
-		}
-		report.Rows = append(report.Rows, row)
-	}
-	return report, nil
 }

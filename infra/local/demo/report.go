@@ -4,15 +4,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 )
 
-// Effects are counted where they happen: charges at the provider, balance
-// changes in the accounts table.
+// Effects are counted where they happen: charges at the provider, e-mails at the
+// mail service, balances, orders and carts in their tables. The effect of a natural
+// operation is that its end state was reached.
 type Effects struct {
 	Effects    int `json:"effects"`
-	Duplicates int `json:"duplicates"` // effects beyond the first, summed over intents
-	Lost       int `json:"lost"`       // intents without an effect, neither refused nor in doubt
+	Duplicates int `json:"duplicates"` // effects beyond the first, summed over intents; late states that were undone
+	Lost       int `json:"lost"`       // intents without an effect, neither refused nor in doubt; stray ones
+	Wrong      int `json:"-"`          // intents with a duplicate or a loss
+	undone     int
 }
 
 // Guarded are the effects of the functions, with what their records say.
@@ -29,14 +33,16 @@ type Row struct {
 	Intents     int
 	Deliveries  int // messages handed to a worker, redeliveries included
 	Crashes     int // workers killed while they ran a batch
-	LostReplies int // answers of DynamoDB that the worker never heard
+	LostReplies int // answers of DynamoDB and SES that the worker never heard
 	Naive       Effects
 	Once        Guarded
+	Strays      []string // guarded: what is in quarantine and should not be, or the other way round
 }
 
-// Report is the account of a run.
+// Report is the account of a run. The lesson's own intents are in no row.
 type Report struct {
-	Rows []Row
+	Lessons []Lesson
+	Rows    []Row
 }
 
 // summary is the last line of standard output. Readers rely on its names.
@@ -53,10 +59,18 @@ type summary struct {
 		Duplicates int `json:"duplicates"`
 		Lost       int `json:"lost"`
 	} `json:"once"`
+	Operations map[string]operationSummary `json:"operations"`
+}
+
+type operationSummary struct {
+	Intents    int `json:"intents"`
+	Deliveries int `json:"deliveries"`
+	NaiveWrong int `json:"naive_wrong"` // intents
+	OnceWrong  int `json:"once_wrong"`  // intents
 }
 
 func (r Report) summary() summary {
-	var s summary
+	s := summary{Operations: map[string]operationSummary{}}
 	for _, row := range r.Rows {
 		s.Intents += row.Intents
 		s.Deliveries += row.Deliveries
@@ -68,6 +82,7 @@ func (r Report) summary() summary {
 		s.Once.Lost += row.Once.Lost
 		s.Once.Refused += row.Once.Refused
 		s.Once.InDoubt += row.Once.InDoubt
+		s.Operations[row.Operation] = operationSummary{row.Intents, row.Deliveries, row.Naive.Wrong, row.Once.Wrong}
 	}
 	return s
 }
@@ -78,28 +93,49 @@ func (e *Effects) add(more Effects) {
 	e.Lost += more.Lost
 }
 
-// count adds one intent with that many effects. settled: without an effect it
-// is refused or in doubt, not lost.
-func (e *Effects) count(effects int, settled bool) {
-	e.Effects += effects
-	e.Duplicates += max(effects-1, 0)
-	if effects == 0 && !settled {
-		e.Lost++
+// count adds one intent.
+func (e *Effects) count(i end) {
+	duplicates, lost := max(i.effects-1, 0), 0
+	if i.undone {
+		duplicates++
+		e.undone++
+	}
+	if i.effects == 0 && !i.settled || i.stray {
+		lost = 1
+	}
+	e.Effects += i.effects
+	e.Duplicates += duplicates
+	e.Lost += lost
+	if duplicates+lost > 0 {
+		e.Wrong++
 	}
 }
 
 // Err says what a run failed to show: a duplicate or a loss of the guarded
 // functions, or that the faults did no harm to a twin, which proves nothing.
 func (r Report) Err() error {
+	for _, lesson := range r.Lessons {
+		if err := lesson.Err(); err != nil {
+			return err
+		}
+	}
 	for _, row := range r.Rows {
 		switch {
-		case row.Once.Duplicates > 0 || row.Once.Lost > 0:
-			return fmt.Errorf("%s: %d duplicates and %d losses", row.Operation, row.Once.Duplicates, row.Once.Lost)
-		case row.Naive.Duplicates == 0:
-			return fmt.Errorf("%s: the naive twin made no duplicate, so the run proves nothing", row.Operation)
+		case row.Once.Duplicates > 0 || row.Once.Lost > 0 || row.Once.Wrong > 0:
+			return fmt.Errorf("%s: %d duplicates and %d losses, %d intents wrong%s",
+				row.Operation, row.Once.Duplicates, row.Once.Lost, row.Once.Wrong, row.strays())
+		case row.Naive.Wrong == 0:
+			return fmt.Errorf("%s: the naive twin did nothing wrong, so the run proves nothing", row.Operation)
 		}
 	}
 	return nil
+}
+
+func (row Row) strays() string {
+	if len(row.Strays) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(row.Strays, "; ")
 }
 
 // Table writes the account for people.
@@ -115,11 +151,24 @@ func (r Report) Table(out io.Writer) error {
 
 func (e Effects) cell() string {
 	text := fmt.Sprint(e.Effects)
-	if e.Duplicates > 0 {
-		text += fmt.Sprintf(" (%d too many)", e.Duplicates)
+	for _, remark := range []struct {
+		n    int
+		what string
+	}{{e.Duplicates - e.undone, "too many"}, {e.undone, "undone later"}, {e.Lost, "lost"}} {
+		if remark.n > 0 {
+			text += fmt.Sprintf(" (%d %s)", remark.n, remark.what)
+		}
 	}
-	if e.Lost > 0 {
-		text += fmt.Sprintf(" (%d lost)", e.Lost)
+	return text
+}
+
+func (g Guarded) cell() string {
+	text := g.Effects.cell()
+	if g.Refused > 0 {
+		text += fmt.Sprintf(" (%d refused)", g.Refused)
+	}
+	if g.InDoubt > 0 {
+		text += fmt.Sprintf(" (%d in doubt)", g.InDoubt)
 	}
 	return text
 }

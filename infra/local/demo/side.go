@@ -6,37 +6,38 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
-	"strconv"
+	"slices"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/singleeffect/once/infra/local/lambda"
 	"github.com/singleeffect/once/infra/local/mapping"
-	"github.com/singleeffect/once/infra/local/queue"
+	"github.com/singleeffect/once/infra/local/ses"
 	"github.com/singleeffect/once/infra/local/stack"
 	"github.com/singleeffect/once/infra/local/stripe"
-	"github.com/singleeffect/once/shared/dynamo"
-	"github.com/singleeffect/once/shared/intent"
 )
 
 // stackName is the scope of the functions, too.
 const stackName = "once-demo"
 
 // side is one of the two systems that get the same messages: the guarded
-// functions, or their naive twins. Each has tables, queues, workers and a
-// provider of its own.
+// functions, or their naive twins. Each has tables, queues, workers, a provider
+// and a mail service of its own.
 type side struct {
-	name     string
 	stack    *stack.Stack
+	sqs      *sqs.Client // the producer's
 	provider *stripe.Server
+	mail     *ses.Server
 	chaos    *chaos
-	actions  []action
-	stop     func() // the provider's server
+	closers  []func()
 	log      io.Writer
 
 	mu         sync.Mutex
@@ -45,59 +46,75 @@ type side struct {
 }
 
 // open starts a side with everything but its workers.
-func open(ctx context.Context, name, functions string, c Config, actions []action, log io.Writer) (*side, error) {
+func open(ctx context.Context, functions string, c Config) (_ *side, err error) {
 	s := &side{
-		name:       name,
 		provider:   stripe.New(stripe.Config{}),
-		chaos:      newChaos(functions != "", c.Seed, operations, c.Intents),
-		actions:    actions,
+		mail:       ses.New(ses.Config{}),
+		chaos:      newChaos(functions != "", c.Seed),
 		deliveries: map[string]int{},
 		crashes:    map[string]int{},
-		log:        log,
+		log:        c.Log,
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	environment := map[string]string{"STRIPE_API_KEY": "sk_test_demo"}
+	for name, service := range map[string]http.Handler{"STRIPE_API_BASE": s.provider, "AWS_ENDPOINT_URL_SESV2": s.mail} {
+		if environment[name], err = s.serve(service); err != nil {
+			return nil, err
+		}
 	}
-	server := &http.Server{Handler: s.provider}
-	go func() { _ = server.Serve(listener) }()
-	s.stop = func() { _ = server.Close() }
 	s.stack, err = stack.Open(ctx, stack.Options{
 		Root:        c.Root,
 		Name:        stackName,
 		Functions:   functions,
 		Parameters:  parameters,
 		TablePrefix: stackName + "-" + rand.Text() + "-", // the sides may meet on one engine
-		Environment: map[string]string{
-			"STRIPE_API_KEY":  "sk_test_demo",
-			"STRIPE_API_BASE": "http://" + listener.Addr().String(),
-		},
-		Prepare: s.prepare,
-		Observe: s.observe,
-		Log:     log,
+		Environment: environment,
+		Prepare:     s.prepare,
+		Observe:     s.observe,
+		Log:         c.Log,
 	})
 	if err != nil {
-		s.stop()
 		return nil, err
 	}
-	if err := s.seed(ctx); err != nil {
-		s.close()
-		return nil, err
-	}
+	s.closers = append(s.closers, s.stack.Close)
+	s.sqs = sqs.New(sqs.Options{
+		Region: stack.Region, BaseEndpoint: &s.stack.SQS, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	})
 	return s, nil
 }
 
-func (s *side) close() {
-	s.stack.Close()
-	s.stop()
+// serve gives the address of a service that runs until close.
+func (s *side) serve(service http.Handler) (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: service}
+	go func() { _ = server.Serve(listener) }()
+	s.closers = append(s.closers, func() { _ = server.Close() })
+	return "http://" + listener.Addr().String(), nil
 }
 
-// prepare gives a worker its own lines to the store and to the provider.
+// close ends everything, last begun first.
+func (s *side) close() {
+	for _, end := range slices.Backward(s.closers) {
+		end()
+	}
+}
+
+// prepare gives a worker its own lines to the services by which it takes effect.
 func (s *side) prepare(w *stack.Worker, environment map[string]string) (func(), error) {
-	operation := w.Function.Folder
+	i := slices.IndexFunc(operations, func(o *operation) bool { return o.name == w.Function.Folder })
+	if i < 0 {
+		return nil, fmt.Errorf("the demo has no intents for function %q", w.Function.Folder)
+	}
 	kill := func() {
 		if err := w.Kill(); err != nil {
-			fmt.Fprintf(s.log, "kill worker %d of %s: %v\n", w.Number, operation, err)
+			fmt.Fprintf(s.log, "kill worker %d of %s: %v\n", w.Number, w.Function.Folder, err)
 		}
 	}
 	var lines []*line
@@ -106,12 +123,12 @@ func (s *side) prepare(w *stack.Worker, environment map[string]string) (func(), 
 			l.close()
 		}
 	}
-	for _, name := range []string{"AWS_ENDPOINT_URL_DYNAMODB", "STRIPE_API_BASE"} {
+	for _, name := range []string{"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SESV2", "STRIPE_API_BASE"} {
 		target, ok := environment[name]
 		if !ok {
 			continue
 		}
-		l, err := newLine(target, s.chaos.decide(operation, kill), kill)
+		l, err := newLine(target, s.chaos.decide(operations[i], w.Number, kill), kill)
 		if err != nil {
 			release()
 			return nil, err
@@ -122,7 +139,11 @@ func (s *side) prepare(w *stack.Worker, environment map[string]string) (func(), 
 	return release, nil
 }
 
+// observe hears of every batch. A mapping's poller has the worker of its number.
 func (s *side) observe(function string, b mapping.Batch) {
+	if b.Err != nil {
+		s.chaos.failed(function, b.Poller)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.deliveries[function] += len(b.Messages)
@@ -131,7 +152,22 @@ func (s *side) observe(function string, b mapping.Batch) {
 	}
 }
 
-// killed is how many batches have lost their worker so far.
+// delivered is how many messages an operation's workers were handed since the
+// last forget.
+func (s *side) delivered(o *operation) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.deliveries[o.name]
+}
+
+// crashed is how many of an operation's batches lost their worker since then.
+func (s *side) crashed(o *operation) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.crashes[o.name]
+}
+
+// killed is how many batches lost their worker since the last forget.
 func (s *side) killed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,119 +178,48 @@ func (s *side) killed() int {
 	return total
 }
 
-// seed gives each action its user or account.
-func (s *side) seed(ctx context.Context) error {
-	for _, a := range s.actions {
-		table, row := "UsersTable", map[string]types.AttributeValue{
-			"user_id":               &types.AttributeValueMemberS{Value: a.subject},
-			"stripe_customer":       &types.AttributeValueMemberS{Value: a.customer()},
-			"stripe_payment_method": &types.AttributeValueMemberS{Value: "pm_card_visa"},
-		}
-		if a.operation == "adjust" {
-			table, row = "AccountsTable", map[string]types.AttributeValue{
-				"account_id": &types.AttributeValueMemberS{Value: a.subject},
-				"balance":    &types.AttributeValueMemberN{Value: strconv.Itoa(openingCents)},
-			}
-		}
-		name := s.stack.Table(table)
-		if _, err := s.stack.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &name, Item: row}); err != nil {
-			return fmt.Errorf("seed %s: %w", table, err)
-		}
-	}
-	return nil
+// forget begins the counts of deliveries and crashes anew.
+func (s *side) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.deliveries)
+	clear(s.crashes)
 }
 
-// send enqueues a message for each of the actions, in their order.
-func (s *side) send(all []action) error {
+// seed makes the rows that the actions need. The writes are unconditional: the
+// tables are new and this side's alone.
+func (s *side) seed(ctx context.Context, all []action) error {
+	rows := map[string]map[string]types.WriteRequest{} // by table and key: an order's actions share their user
 	for _, a := range all {
-		url, _, err := s.stack.QueueOf(a.operation)
-		if err != nil {
-			return err
+		for _, r := range a.operation.rows(a) {
+			if rows[r.table] == nil {
+				rows[r.table] = map[string]types.WriteRequest{}
+			}
+			rows[r.table][r.key] = types.WriteRequest{PutRequest: &types.PutRequest{Item: r.item}}
 		}
-		message := queue.SendMessageInput{QueueURL: url, Outgoing: queue.Outgoing{MessageBody: a.body}}
-		if _, err := s.stack.Queues.SendMessage(message); err != nil {
-			return err
+	}
+	const most = 25 // of one BatchWriteItem
+	for table, byKey := range rows {
+		for requests := range slices.Chunk(slices.Collect(maps.Values(byKey)), most) {
+			for left := map[string][]types.WriteRequest{s.stack.Table(table): requests}; len(left) > 0; {
+				out, err := s.stack.DB.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: left})
+				if err != nil {
+					return fmt.Errorf("seed %s: %w", table, err)
+				}
+				left = out.UnprocessedItems
+			}
 		}
 	}
 	return nil
 }
 
-// left counts the messages that are still in the queues; what lies in a
-// dead-letter queue is redriven once its source is empty.
-func (s *side) left() (int, error) {
-	total := 0
-	for _, operation := range operations {
-		url, deadARN, err := s.stack.QueueOf(operation)
-		if err != nil {
-			return 0, err
-		}
-		live, err := s.count(url)
-		if err != nil {
-			return 0, err
-		}
-		deadURL, err := s.stack.Queues.GetQueueURL(queue.GetQueueURLInput{QueueName: deadARN[len(stack.ARN("")):]})
-		if err != nil {
-			return 0, err
-		}
-		dead, err := s.count(deadURL.QueueURL)
-		if err != nil {
-			return 0, err
-		}
-		if live == 0 && dead > 0 {
-			if _, err := s.stack.Queues.StartMessageMoveTask(queue.StartMessageMoveTaskInput{SourceARN: deadARN}); err != nil {
-				return 0, err
-			}
-		}
-		total += live + dead
-	}
-	return total, nil
-}
-
-func (s *side) count(url string) (int, error) {
-	out, err := s.stack.Queues.GetQueueAttributes(queue.GetQueueAttributesInput{QueueURL: url, AttributeNames: []string{"All"}})
-	if err != nil {
-		return 0, err
-	}
-	total := 0
-	for _, name := range []string{"", "NotVisible", "Delayed"} {
-		n, err := strconv.Atoi(out.Attributes["ApproximateNumberOfMessages"+name])
-		if err != nil {
-			return 0, err
-		}
-		total += n
-	}
-	return total, nil
-}
-
-// effects counts how often an action took effect, where it did.
-func (s *side) effects(ctx context.Context, a action, byCustomer map[string]int) (int, error) {
-	if a.operation == "charge" {
-		return byCustomer[a.customer()], nil
-	}
+// get reads an item.
+func (s *side) get(ctx context.Context, table string, key item) (item, error) {
 	out, err := s.stack.DB.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(s.stack.Table("AccountsTable")),
-		Key:            map[string]types.AttributeValue{"account_id": &types.AttributeValueMemberS{Value: a.subject}},
-		ConsistentRead: aws.Bool(true),
+		TableName: aws.String(s.stack.Table(table)), Key: key, ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return 0, err
+		return nil, fmt.Errorf("read %s: %w", table, err)
 	}
-	balance, ok := out.Item["balance"].(*types.AttributeValueMemberN)
-	if !ok {
-		return 0, fmt.Errorf("account %s has no balance", a.subject)
-	}
-	cents, err := strconv.Atoi(balance.Value)
-	if err != nil {
-		return 0, err
-	}
-	if (cents-openingCents)%deltaCents != 0 {
-		return 0, fmt.Errorf("account %s has %d cents: not %d and a number of changes by %d", a.subject, cents, openingCents, deltaCents)
-	}
-	return (cents - openingCents) / deltaCents, nil
-}
-
-// outcome is what the record says of an action; no Kind where there is none.
-func (s *side) outcome(ctx context.Context, a action) (intent.Outcome, error) {
-	key := intent.Key{Scope: stackName, Operation: a.operation, ID: a.key}
-	return intent.Lookup(ctx, dynamo.New(s.stack.DB, s.stack.Table("IntentTable")), key)
+	return out.Item, nil
 }

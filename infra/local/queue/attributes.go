@@ -16,7 +16,9 @@ type CreateQueueInput struct {
 	QueueName string
 	// Attributes are, with their defaults: VisibilityTimeout (s, 0 to 43200; 30), DelaySeconds (s, 0 to 900; 0),
 	// MessageRetentionPeriod (s, 60 to 1209600; 345600), RedrivePolicy (none), and for a FIFO queue FifoQueue
-	// ("true") and ContentBasedDeduplication ("false"). Any other is refused with InvalidAttributeName.
+	// ("true"), ContentBasedDeduplication ("false"), and DeduplicationScope ("queue", or "messageGroup") with
+	// FifoThroughputLimit ("perQueue", or with messageGroup also "perMessageGroupId"), which limits nothing here. Any
+	// other is refused with InvalidAttributeName.
 	//
 	// RedrivePolicy is a JSON document with deadLetterTargetArn, the ARN of a queue of the same type that exists,
 	// and maxReceiveCount, 1 to 1000.
@@ -28,6 +30,7 @@ type attributes struct {
 	visibility, delay, retention time.Duration
 	redrive                      *redrivePolicy
 	fifo, contentDedup           bool
+	dedupScope, throughputLimit  string // FIFO only
 }
 
 type redrivePolicy struct {
@@ -43,6 +46,11 @@ const (
 	attrRedrive      = "RedrivePolicy"
 	attrFIFO         = "FifoQueue"
 	attrContentDedup = "ContentBasedDeduplication"
+	attrDedupScope   = "DeduplicationScope"
+	attrThroughput   = "FifoThroughputLimit"
+
+	scopeQueue, scopeGroup = "queue", "messageGroup"
+	limitQueue, limitGroup = "perQueue", "perMessageGroupId"
 )
 
 var (
@@ -81,14 +89,14 @@ func (s *Service) CreateQueue(in CreateQueueInput) (QueueURLOutput, error) {
 	}
 	q := &queue{name: in.QueueName, attrs: attrs, created: now, changed: make(chan struct{})}
 	if attrs.fifo {
-		q.recent = make(map[string]receipt)
+		q.recent = make(map[deduplication]receipt)
 	}
 	s.queues[q.name] = q
 	return QueueURLOutput{QueueURL: s.url(q.name)}, nil
 }
 
 func (s *Service) parseAttributes(given map[string]string) (attributes, error) {
-	a := attributes{visibility: 30 * time.Second, retention: 4 * 24 * time.Hour}
+	a := attributes{visibility: 30 * time.Second, retention: 4 * 24 * time.Hour, dedupScope: scopeQueue, throughputLimit: limitQueue}
 	var err error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		value := given[name]
@@ -110,6 +118,10 @@ func (s *Service) parseAttributes(given map[string]string) (attributes, error) {
 			} else if a.contentDedup, err = strconv.ParseBool(value); err != nil {
 				err = refuse(invalidAttributeValue, "Invalid value for the parameter %s: %q.", name, value)
 			}
+		case attrDedupScope:
+			a.dedupScope, err = oneOf(given, name, scopeQueue, scopeGroup)
+		case attrThroughput:
+			a.throughputLimit, err = oneOf(given, name, limitQueue, limitGroup)
 		case attrRedrive:
 			a.redrive, err = s.parseRedrive(value, given[attrFIFO] == "true")
 		default:
@@ -119,7 +131,23 @@ func (s *Service) parseAttributes(given map[string]string) (attributes, error) {
 			return attributes{}, err
 		}
 	}
+	if a.throughputLimit == limitGroup && a.dedupScope != scopeGroup {
+		return attributes{}, refuse(invalidAttributeValue, "Invalid value for the parameter %s: %q needs %s %q.",
+			attrThroughput, limitGroup, attrDedupScope, scopeGroup)
+	}
 	return a, nil
+}
+
+// oneOf reads an attribute of FIFO queues that has two values.
+func oneOf(given map[string]string, name string, values ...string) (string, error) {
+	switch value := given[name]; {
+	case given[attrFIFO] != "true":
+		return "", refuse(invalidAttributeName, "Unknown Attribute %s.", name)
+	case !slices.Contains(values, value):
+		return "", refuse(invalidAttributeValue, "Invalid value for the parameter %s: %q.", name, value)
+	default:
+		return value, nil
+	}
 }
 
 func (s *Service) parseRedrive(value string, fifo bool) (*redrivePolicy, error) {
@@ -167,6 +195,8 @@ func (a attributes) strings() map[string]string {
 	if a.fifo {
 		out[attrFIFO] = "true"
 		out[attrContentDedup] = strconv.FormatBool(a.contentDedup)
+		out[attrDedupScope] = a.dedupScope
+		out[attrThroughput] = a.throughputLimit
 	}
 	if a.redrive != nil {
 		doc, _ := json.Marshal(a.redrive) // a string and an int: cannot fail

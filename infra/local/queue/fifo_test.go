@@ -128,6 +128,18 @@ func TestFIFODeduplication(t *testing.T) {
 		}
 		w.wantBodies(url, "three")
 	})
+	t.Run("in its group alone, where the scope is that", func(t *testing.T) {
+		w := newWorld(t)
+		url := w.fifo("q.fifo", "DeduplicationScope", "messageGroup", "FifoThroughputLimit", "perMessageGroupId")
+		first := send(w, url, "A", "d", "A1")
+		if other := send(w, url, "B", "d", "B1"); other.MessageID == first.MessageID {
+			t.Error("one id in two groups is one message")
+		}
+		if again := send(w, url, "A", "d", "A2"); again.MessageID != first.MessageID {
+			t.Error("one id twice in a group is two messages")
+		}
+		w.wantBodies(url, "A1", "B1")
+	})
 	t.Run("by content", func(t *testing.T) {
 		w := newWorld(t)
 		url := w.fifo("q.fifo", "ContentBasedDeduplication", "true")

@@ -23,6 +23,7 @@ type GetQueueAttributesOutput struct {
 // queueAttributeNames are all that can be asked for.
 var queueAttributeNames = map[string]bool{
 	attrVisibility: true, attrDelay: true, attrRetention: true, attrRedrive: true, attrFIFO: true, attrContentDedup: true,
+	attrDedupScope: true, attrThroughput: true,
 	"QueueArn": true, "CreatedTimestamp": true, "ApproximateNumberOfMessages": true,
 	"ApproximateNumberOfMessagesNotVisible": true, "ApproximateNumberOfMessagesDelayed": true,
 }

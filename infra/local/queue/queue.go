@@ -17,11 +17,21 @@ type queue struct {
 	// that, and a standard queue is free to.
 	messages []*message
 
-	sequence uint64             // of the last message of a FIFO queue
-	recent   map[string]receipt // by deduplication id; FIFO only
+	sequence uint64                    // of the last message of a FIFO queue
+	recent   map[deduplication]receipt // FIFO only
 
 	// changed is closed, and replaced, whenever a message may have become receivable other than by time alone.
 	changed chan struct{}
+}
+
+// deduplication is by what a FIFO queue knows a duplicate: an id, and the group where the queue's scope is that.
+type deduplication struct{ group, id string }
+
+func (q *queue) deduplication(m *message) deduplication {
+	if q.attrs.dedupScope == scopeGroup {
+		return deduplication{m.group, m.dedup}
+	}
+	return deduplication{"", m.dedup}
 }
 
 // receipt is what a FIFO queue remembers of an accepted message, to give a duplicate the same answer.
@@ -61,7 +71,7 @@ func (q *queue) signal() {
 // expire forgets what its time is over for: messages past their retention, wherever in their lives they are, and
 // deduplication ids past theirs.
 func (q *queue) expire(now time.Time) {
-	maps.DeleteFunc(q.recent, func(_ string, r receipt) bool { return now.Sub(r.at) >= dedupInterval })
+	maps.DeleteFunc(q.recent, func(_ deduplication, r receipt) bool { return now.Sub(r.at) >= dedupInterval })
 	q.messages = slices.DeleteFunc(q.messages, func(m *message) bool {
 		return now.Sub(m.sent) >= q.attrs.retention
 	})
@@ -108,7 +118,7 @@ func (q *queue) add(m *message, now time.Time) {
 	if q.attrs.fifo {
 		q.sequence++
 		m.sequence = sequenceNumber(q.sequence)
-		q.recent[m.dedup] = receipt{id: m.id, sequence: m.sequence, at: now}
+		q.recent[q.deduplication(m)] = receipt{id: m.id, sequence: m.sequence, at: now}
 	}
 	q.messages = append(q.messages, m)
 	q.signal()

@@ -128,7 +128,7 @@ func (s *Service) send(q *queue, o Outgoing, now time.Time) (SendMessageOutput, 
 		sum := sha256.Sum256([]byte(m.body))
 		m.dedup = hex.EncodeToString(sum[:])
 	}
-	if first, ok := q.recent[m.dedup]; ok {
+	if first, ok := q.recent[q.deduplication(m)]; ok {
 		m.id, m.sequence = first.id, first.sequence
 	} else {
 		m.id = s.newID()

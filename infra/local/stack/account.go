@@ -31,11 +31,15 @@ func (a account) resolve(r template.Reference) (string, error) {
 		return a.queueURL(name), nil
 	case "AWS::SQS::Queue.Arn":
 		return ARN(name), nil
+	case "AWS::SQS::Queue.QueueName":
+		return name, nil
 	case "AWS::DynamoDB::Table.":
 		return a.tablePrefix + name, nil
 	case "AWS::DynamoDB::Table.Arn":
 		return "arn:aws:dynamodb:" + Region + ":" + accountID + ":table/" + a.tablePrefix + name, nil
-	case "AWS::Logs::LogGroup.", "AWS::IAM::Role.":
+	case "AWS::SNS::Topic.":
+		return "arn:aws:sns:" + Region + ":" + accountID + ":" + name, nil
+	case "AWS::Logs::LogGroup.", "AWS::IAM::Role.", "AWS::CloudWatch::Alarm.":
 		return name, nil
 	case "AWS::Logs::LogGroup.Arn":
 		return "arn:aws:logs:" + Region + ":" + accountID + ":log-group:" + name + ":*", nil

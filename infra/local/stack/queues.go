@@ -31,6 +31,7 @@ func createQueues(service *queue.Service, queues []template.Queue) error {
 		if q.FIFO {
 			attributes["FifoQueue"] = "true"
 			attributes["ContentBasedDeduplication"] = strconv.FormatBool(q.ContentBasedDeduplication)
+			attributes["DeduplicationScope"], attributes["FifoThroughputLimit"] = q.DeduplicationScope, q.ThroughputLimit
 		}
 		if q.Redrive != nil {
 			target := byID[q.Redrive.Target]

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,14 +10,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
 func TestRun(t *testing.T) {
-	r := newRun(t, projectRoot(t))
-	url, _, err := r.QueueOf("adjust")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newRun(t, Options{})
+	url, _ := r.urls(t, "adjust")
 	empty := func() bool { return r.messages(t, url) == 0 }
 
 	// Twice the same intent, and one more.
@@ -29,14 +28,16 @@ func TestRun(t *testing.T) {
 		t.Errorf("balance: got %d, want %d", got, want)
 	}
 
-	// Without a secret the mapping of charge is off, and the message waits.
-	if len(r.workers["charge"]) != 0 || len(r.workers["adjust"]) != 2 {
-		t.Errorf("workers: got %d of charge and %d of adjust, want 0 and 2", len(r.workers["charge"]), len(r.workers["adjust"]))
+	// Without a secret the mapping of charge is off, and the message waits; so it
+	// is with welcome without a sender.
+	workers := map[string]int{}
+	for function, of := range r.workers {
+		workers[function] = len(of)
 	}
-	chargeURL, _, err := r.QueueOf("charge")
-	if err != nil {
-		t.Fatal(err)
+	if want := map[string]int{"adjust": 2, "ship": 2, "clearcart": 2}; !maps.Equal(workers, want) {
+		t.Errorf("workers: got %v, want %v", workers, want)
 	}
+	chargeURL, _ := r.urls(t, "charge")
 	if got := r.messages(t, chargeURL); got != 1 {
 		t.Errorf("messages in charge's queue: got %d, want 1", got)
 	}
@@ -81,9 +82,43 @@ func TestRun(t *testing.T) {
 	r.Close() // as a defer of its user's does
 }
 
-// A message that nobody can read has its five receives and then waits in the
-// dead-letter queue; the one beside it is done.
+// A message that nobody can read goes to the dead-letter queue on its first
+// receive, with the reason; the one behind it in its group is done.
 func TestDeadLetter(t *testing.T) {
+	r := newRun(t, Options{})
+	url, deadURL := r.urls(t, "adjust")
+	poison := r.send(t, "adjust", `{"idempotency_key":`)
+	r.send(t, "adjust", adjustment("order-1-adjust", -1000))
+	eventually(t, "one message is in the dead-letter queue, the other is gone", func() bool {
+		return r.messages(t, url) == 0 && r.messages(t, deadURL) == 1
+	})
+	if got := r.delivered("adjust", poison); got != 1 {
+		t.Errorf("deliveries: got %d, want 1", got)
+	}
+	out, err := r.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
+		QueueUrl: &deadURL, MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{"MessageGroupId"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Messages) != 1 || *out.Messages[0].Body != `{"idempotency_key":` || out.Messages[0].Attributes["MessageGroupId"] != "7" {
+		t.Fatalf("got %+v, want the message as it was", out.Messages)
+	}
+	attribute := func(name string) string { return aws.ToString(out.Messages[0].MessageAttributes[name].StringValue) }
+	if got := attribute("Quarantine-Reason"); !strings.HasPrefix(got, "unreadable: ") {
+		t.Errorf("reason: got %q, want that it is unreadable", got)
+	}
+	if got := attribute("Original-Message-Id"); got != poison {
+		t.Errorf("original message id: got %q, want %q", got, poison)
+	}
+	if got, want := r.balance(t), openingCents-1000; got != want {
+		t.Errorf("balance: got %d, want %d", got, want)
+	}
+}
+
+// A message that fails on each receive has five and then waits in the
+// dead-letter queue as it was.
+func TestFiveReceives(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(projectRoot(t), "template.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -97,31 +132,21 @@ func TestDeadLetter(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "template.yaml"), []byte(impatient), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := newRun(t, root)
-	url, deadARN, err := r.QueueOf("adjust")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead, err := r.sqs.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String(deadARN[strings.LastIndex(deadARN, ":")+1:])})
-	if err != nil {
-		t.Fatal(err)
-	}
-	poison := r.send(t, "adjust", `{"idempotency_key":`)
-	r.send(t, "adjust", adjustment("order-1-adjust", -1000))
-	eventually(t, "one message is in the dead-letter queue, the other is gone", func() bool {
-		return r.messages(t, url) == 0 && r.messages(t, *dead.QueueUrl) == 1
+	r := newRun(t, Options{Root: root, Environment: map[string]string{"ORDERS_TABLE": "nowhere"}})
+	const body = `{"order_id":"8821","shipped_at":"2026-11-29T12:00:00Z"}`
+	id := r.send(t, "ship", body)
+	url, deadURL := r.urls(t, "ship")
+	eventually(t, "the message is in the dead-letter queue", func() bool {
+		return r.messages(t, url) == 0 && r.messages(t, deadURL) == 1
 	})
-	if got := r.delivered("adjust", poison); got != 5 {
+	if got := r.delivered("ship", id); got != 5 {
 		t.Errorf("deliveries: got %d, want 5", got)
 	}
-	out, err := r.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: dead.QueueUrl})
+	out, err := r.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &deadURL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Messages) != 1 || *out.Messages[0].MessageId != poison || *out.Messages[0].Body != `{"idempotency_key":` {
+	if len(out.Messages) != 1 || *out.Messages[0].MessageId != id || *out.Messages[0].Body != body {
 		t.Errorf("got %+v, want the message as it was", out.Messages)
-	}
-	if got, want := r.balance(t), openingCents-1000; got != want {
-		t.Errorf("balance: got %d, want %d", got, want)
 	}
 }

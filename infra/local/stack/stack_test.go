@@ -90,12 +90,15 @@ func sameTables(t *testing.T, s *Stack) {
 }
 
 func sameQueues(t *testing.T, s *Stack) {
-	if got := len(s.Template.Queues); got != 4 {
-		t.Fatalf("the template has %d queues, want 4", got)
-	}
-	names := map[string]string{ // by logical id: these two have names of their own
+	names := map[string]string{ // by logical id: some have names of their own
 		"ChargeQueue": "once-test-charge", "ChargeDeadLetterQueue": "ChargeDeadLetterQueue",
-		"AdjustQueue": "once-test-adjust", "AdjustDeadLetterQueue": "AdjustDeadLetterQueue",
+		"AdjustQueue": "once-test-adjust.fifo", "AdjustDeadLetterQueue": "once-test-adjust-dead.fifo",
+		"ShipQueue": "once-test-ship", "ShipDeadLetterQueue": "ShipDeadLetterQueue",
+		"ClearcartQueue": "once-test-clearcart", "ClearcartDeadLetterQueue": "ClearcartDeadLetterQueue",
+		"WelcomeQueue": "once-test-welcome", "WelcomeDeadLetterQueue": "WelcomeDeadLetterQueue",
+	}
+	if got, want := len(s.Template.Queues), len(names); got != want {
+		t.Fatalf("the template has %d queues, want %d", got, want)
 	}
 	for _, q := range s.Template.Queues {
 		out, err := s.Queues.GetQueueAttributes(queue.GetQueueAttributesInput{
@@ -104,7 +107,12 @@ func sameQueues(t *testing.T, s *Stack) {
 		if err != nil {
 			t.Fatalf("%s: %v", q.LogicalID, err)
 		}
+		fifo := ""
+		if strings.HasPrefix(q.LogicalID, "Adjust") {
+			fifo = "true"
+		}
 		want := map[string]string{
+			"FifoQueue":              fifo,
 			"VisibilityTimeout":      strconv.Itoa(int(q.VisibilityTimeout / time.Second)),
 			"MessageRetentionPeriod": strconv.Itoa(int(q.Retention / time.Second)),
 			"DelaySeconds":           strconv.Itoa(int(q.Delay / time.Second)),
@@ -147,13 +155,30 @@ func sameEnvironment(t *testing.T, s *Stack) {
 	}
 	want := map[string]map[string]string{
 		"charge": {
-			"QUEUE_URL": s.SQS + "/000000000000/once-test-charge", "USERS_TABLE": s.Table("UsersTable"),
+			"DEAD_LETTER_QUEUE_URL": "ChargeDeadLetterQueue", "USERS_TABLE": s.Table("UsersTable"), "PROVIDER_WINDOW_HOURS": "24",
 			"STRIPE_SECRET_ARN": "", "STRIPE_API_KEY": "sk_test_x", "STRIPE_API_BASE": "http://127.0.0.1:2",
 		},
-		"adjust": {"QUEUE_URL": s.SQS + "/000000000000/once-test-adjust", "ACCOUNTS_TABLE": s.Table("AccountsTable")},
+		"adjust": {
+			"QUEUE_URL": "once-test-adjust.fifo", "DEAD_LETTER_QUEUE_URL": "once-test-adjust-dead.fifo", "ACCOUNTS_TABLE": s.Table("AccountsTable"),
+		},
+		"ship":      {"DEAD_LETTER_QUEUE_URL": "ShipDeadLetterQueue", "ORDERS_TABLE": s.Table("OrdersTable")},
+		"clearcart": {"DEAD_LETTER_QUEUE_URL": "ClearcartDeadLetterQueue", "CARTS_TABLE": s.Table("CartsTable")},
+		"welcome": {
+			"DEAD_LETTER_QUEUE_URL": "WelcomeDeadLetterQueue", "USERS_TABLE": s.Table("UsersTable"), "EMAILS_TABLE": s.Table("EmailsTable"),
+			"EMAIL_FROM": "",
+		},
+	}
+	if got := len(s.Functions()); got != len(want) {
+		t.Errorf("got %d functions, want %d", got, len(want))
 	}
 	for _, f := range s.Functions() {
 		maps.Copy(want[f.Folder], shared)
+		if want[f.Folder]["QUEUE_URL"] == "" {
+			want[f.Folder]["QUEUE_URL"] = "once-test-" + f.Folder
+		}
+		for _, url := range []string{"QUEUE_URL", "DEAD_LETTER_QUEUE_URL"} {
+			want[f.Folder][url] = s.SQS + "/000000000000/" + want[f.Folder][url]
+		}
 		if !maps.Equal(f.Environment, want[f.Folder]) {
 			t.Errorf("%s: got %v, want %v", f.LogicalID, f.Environment, want[f.Folder])
 		}

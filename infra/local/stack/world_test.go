@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -34,26 +35,28 @@ type run struct {
 
 const openingCents = 10_000
 
-func newRun(t *testing.T, root string) *run {
+func newRun(t *testing.T, o Options) *run {
 	t.Helper()
 	r := &run{scratch: t.TempDir(), workers: map[string][]*Worker{}, deliveries: map[string][]mapping.Batch{}}
 	t.Setenv("TMPDIR", r.scratch)
-	functions, err := filepath.Rel(root, filepath.Join(projectRoot(t), "functions"))
-	if err != nil {
+	if o.Root == "" {
+		o.Root = projectRoot(t)
+	}
+	var err error
+	if o.Functions, err = filepath.Rel(o.Root, filepath.Join(projectRoot(t), "functions")); err != nil {
 		t.Fatal(err)
 	}
-	r.Stack = opened(t, Options{
-		Root: root, Functions: functions, Parameters: small,
-		Prepare: func(w *Worker, _ map[string]string) (func(), error) {
-			r.workers[w.Function.Folder] = append(r.workers[w.Function.Folder], w)
-			return func() {}, nil
-		},
-		Observe: func(function string, b mapping.Batch) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.deliveries[function] = append(r.deliveries[function], b)
-		},
-	})
+	o.Parameters = small
+	o.Prepare = func(w *Worker, _ map[string]string) (func(), error) {
+		r.workers[w.Function.Folder] = append(r.workers[w.Function.Folder], w)
+		return func() {}, nil
+	}
+	o.Observe = func(function string, b mapping.Batch) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.deliveries[function] = append(r.deliveries[function], b)
+	}
+	r.Stack = opened(t, o)
 	r.sqs = sqs.New(sqs.Options{
 		Region: Region, BaseEndpoint: &r.SQS, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
@@ -70,14 +73,26 @@ func newRun(t *testing.T, root string) *run {
 	return r
 }
 
-// send sends a message as a producer does, and returns its id.
-func (r *run) send(t *testing.T, function, body string) string {
+// urls are those of a function's queue and its dead-letter queue.
+func (r *run) urls(t *testing.T, function string) (queue, dead string) {
 	t.Helper()
-	url, _, err := r.QueueOf(function)
+	queue, arn, err := r.QueueOf(function)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := r.sqs.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &body})
+	return queue, queue[:strings.LastIndex(queue, "/")+1] + arn[strings.LastIndex(arn, ":")+1:]
+}
+
+// send sends a message as a producer does who sends the same intent again later
+// than SQS remembers it, and returns its id. On a FIFO queue it is of account 7.
+func (r *run) send(t *testing.T, function, body string) string {
+	t.Helper()
+	url, _ := r.urls(t, function)
+	input := &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &body}
+	if strings.HasSuffix(url, ".fifo") {
+		input.MessageGroupId, input.MessageDeduplicationId = aws.String("7"), aws.String(rand.Text())
+	}
+	out, err := r.sqs.SendMessage(t.Context(), input)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,8 @@ func TestChargeFunction(t *testing.T) {
 	}
 	f := run(t, "./functions/charge", 2*time.Second,
 		"SCOPE=test", "INTENT_TABLE="+intenttest.Table(t, db, "intent"), "USERS_TABLE="+users,
-		"QUEUE_URL=http://127.0.0.1:1/once-charge", "LEASE_MARGIN_SECONDS=1", "RETENTION_DAYS=90",
+		"QUEUE_URL=http://127.0.0.1:1/once-charge", "DEAD_LETTER_QUEUE_URL=http://127.0.0.1:1/once-charge-dead",
+		"LEASE_MARGIN_SECONDS=1", "RETENTION_DAYS=90", "PROVIDER_WINDOW_HOURS=24",
 		"STRIPE_API_KEY=sk_test_standin", "STRIPE_API_BASE="+api.URL,
 		"AWS_ENDPOINT_URL_DYNAMODB="+*db.Options().BaseEndpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
 	event, err := os.ReadFile(root + "/events/charge-first-delivery.json")

@@ -13,6 +13,13 @@ func TestErrors(t *testing.T) {
 	table := func(properties string) string {
 		return "Resources:\n  Rows: {Type: AWS::DynamoDB::Table, Properties: {" + properties + "}}\n"
 	}
+	global := func(properties string) string {
+		return "Resources:\n  Rows: {Type: AWS::DynamoDB::GlobalTable, Properties: {AttributeDefinitions: [{AttributeName: id, AttributeType: S}], " +
+			"KeySchema: [{AttributeName: id, KeyType: HASH}], " + properties + "}}\n"
+	}
+	alarm := func(properties string) string {
+		return "Resources:\n  Bell: {Type: AWS::CloudWatch::Alarm, Properties: {" + properties + "}}\n"
+	}
 	event := func(text string) string { return one("x") + "      Events: {E: " + text + "}\n" }
 	parameter := func(text string) string { return "Parameters: {P: {" + text + "}}\nResources: {}\n" }
 	conditions := func(text string) string { return "Conditions: {" + text + "}\nResources: {}\n" }
@@ -76,7 +83,7 @@ func TestErrors(t *testing.T) {
 		{"a parameter that only begins well", parameter("Type: String, Default: ab, AllowedPattern: a"), []string{"must match a"}},
 		{"an unknown constraint", parameter("Type: String, Default: a, Allowed: a"), []string{"Parameters.P.Allowed"}},
 
-		{"an unknown type", "Resources: {T: {Type: AWS::SNS::Topic}}\n", []string{"Resources.T.Type", "AWS::SNS::Topic"}},
+		{"an unknown type", "Resources: {T: {Type: AWS::S3::Bucket}}\n", []string{"Resources.T.Type", "AWS::S3::Bucket"}},
 		{"an unknown attribute of a resource", "Resources: {T: {Type: AWS::SQS::Queue, Properites: {}}}\n", []string{"Resources.T.Properites"}},
 		{"an unknown property", queue("VisibilityTimout: 3"), []string{"Resources.Jobs.Properties.VisibilityTimout (line 2)", "dropped"}},
 		{"a name of a resource", queue("QueueName: !Ref Jobs"), []string{"QueueName", "Ref to Jobs"}},
@@ -90,8 +97,11 @@ func TestErrors(t *testing.T) {
 		{"a redrive without a count", queue("RedrivePolicy: {deadLetterTargetArn: 'arn:local:Jobs'}"), []string{"maxReceiveCount", "missing"}},
 		{"an unknown nested property", queue("RedrivePolicy: {deadLetterTargetArn: 'arn:local:Jobs', maxReceiveCount: 5, max: 1}"),
 			[]string{"RedrivePolicy.max"}},
-		{"a standard dead-letter queue of a FIFO queue", "Resources:\n  A: {Type: AWS::SQS::Queue}\n  B: {Type: AWS::SQS::Queue, Properties: " +
-			"{FifoQueue: true, RedrivePolicy: {deadLetterTargetArn: !GetAtt A.Arn, maxReceiveCount: 5}}}\n", []string{"Resources.B", "false for A"}},
+		{"a scope of a standard queue", queue("DeduplicationScope: queue"), []string{"DeduplicationScope", "for FIFO queues only"}},
+		{"a limit of a standard queue", queue("FifoThroughputLimit: perQueue"), []string{"for FIFO queues only"}},
+		{"an unknown scope", queue("FifoQueue: true, DeduplicationScope: group"), []string{"DeduplicationScope", `"group"`}},
+		{"a limit a group without its scope", queue("FifoQueue: true, FifoThroughputLimit: perMessageGroupId"),
+			[]string{`"queue" while FifoThroughputLimit is "perMessageGroupId"`}},
 
 		{"a table without a key", table(""), []string{"KeySchema", "missing"}},
 		{"a key without a type", table("KeySchema: [{AttributeName: id, KeyType: HASH}]"), []string{"id has type"}},
@@ -100,6 +110,25 @@ func TestErrors(t *testing.T) {
 			"KeyType: RANGE}]"), []string{"KeySchema[0].KeyType", `"RANGE"`}},
 		{"an index", table("GlobalSecondaryIndexes: []"), []string{"Properties.GlobalSecondaryIndexes", "dropped"}},
 
+		{"replicas of a plain table", table("Replicas: [{Region: eu-central-1}]"), []string{"Properties.Replicas", "dropped"}},
+		{"a global table of no Region", global(""), []string{"Replicas", "missing"}},
+		{"a replica of no Region", global("Replicas: [{DeletionProtectionEnabled: true}]"), []string{"Replicas[0].Region", "missing"}},
+		{"an unknown consistency", global("Replicas: [{Region: eu-central-1}], MultiRegionConsistency: strong"),
+			[]string{"MultiRegionConsistency", `"strong"`}},
+
+		{"an alarm on nothing", alarm("Namespace: N, MetricName: M, Statistic: Sum"), []string{"Period", "EvaluationPeriods", "Threshold",
+			"ComparisonOperator", "missing"}},
+		{"an alarm on a formula", alarm("Metrics: []"), []string{"Properties.Metrics", "dropped", "MetricName"}},
+		{"an alarm on another queue", alarm("Dimensions: [{Name: QueueName, Value: elsewhere}]"), []string{"Dimensions[0].Value", `"elsewhere"`}},
+		{"a threshold that is no number", alarm("Threshold: many"), []string{"Threshold", `"many"`}},
+
+		{"a deployment without an alias", one("x") + "      DeploymentPreference: {Type: AllAtOnce}\n", []string{"DeploymentPreference.Enabled",
+			"without an AutoPublishAlias"}},
+		{"a deployment without a pace", one("x") + "      DeploymentPreference: {Enabled: false}\n", []string{"Type", "missing"}},
+		{"a deployment with hooks", one("x") + "      DeploymentPreference: {Enabled: false, Type: AllAtOnce, Hooks: {}}\n",
+			[]string{"DeploymentPreference.Hooks", "dropped"}},
+		{"a deployment that another alarm turns back", one("x") + "      DeploymentPreference: {Enabled: false, Type: AllAtOnce, Alarms: [a]}\n",
+			[]string{"DeploymentPreference.Alarms", `"a"`}},
 		{"another build", strings.Replace(one("x"), "makefile", "go1.x", 1), []string{"Metadata.BuildMethod", "go1.x"}},
 		{"another runtime", strings.Replace(one("x"), "al2023", "al2", 1), []string{"OneFunction.Properties.Runtime", "provided.al2"}},
 		{"another name", strings.Replace(one("x"), "OneFunction", "One", 1), []string{"Resources.One", "folder"}},

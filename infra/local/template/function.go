@@ -22,7 +22,15 @@ type Function struct {
 	// ReservedConcurrency is 0 where none is reserved.
 	ReservedConcurrency int
 	Environment         map[string]string
-	Events              []Event
+	// Tags has EffectClass: Keyed, Ledger, Natural or Blind.
+	Tags   map[string]string
+	Events []Event
+	// Alias is what the events invoke: a version of its own. Empty where they invoke the function as it is.
+	Alias string
+	// VersionDescription tells one version from another: a change of it publishes one.
+	VersionDescription string
+	// Deployment is nil where a new version gets all messages at once.
+	Deployment *Deployment
 }
 
 // Event is a function's event source mapping to one of the template's queues.
@@ -51,13 +59,16 @@ const (
 	maxPlainBatch = 10
 )
 
-func function(p *properties, r *resource, queues map[string]string) Function {
+func function(p *properties, r *resource, ids ids) Function {
 	f := Function{
 		LogicalID:           r.logicalID,
 		Timeout:             time.Duration(p.number("Timeout", defaultTimeout, 1, maxTimeout)) * time.Second,
 		MemoryMB:            p.number("MemorySize", defaultMemory, minMemory, maxMemory),
 		ReservedConcurrency: p.number("ReservedConcurrentExecutions", 0, 1, maxConcurrency),
 		Environment:         map[string]string{},
+		Tags:                map[string]string{},
+		Alias:               p.text("AutoPublishAlias", ""),
+		VersionDescription:  p.text("VersionDescription", ""),
 	}
 	folder, named := strings.CutSuffix(r.logicalID, "Function")
 	if !named || folder == "" {
@@ -81,18 +92,24 @@ func function(p *properties, r *resource, queues map[string]string) Function {
 			f.Environment = variables.named()
 		}
 	}
+	if tags := p.within("Tags"); tags != nil {
+		f.Tags = tags.named()
+	}
+	if preference := p.within("DeploymentPreference"); preference != nil {
+		f.Deployment = deployment(preference, f.Alias, ids)
+	}
 	if events := p.within("Events"); events != nil {
 		for _, name := range slices.Sorted(maps.Keys(events.left)) {
 			if e := events.within(name); e != nil {
-				f.Events = append(f.Events, event(e, name, queues))
+				f.Events = append(f.Events, event(e, name, ids))
 			}
 		}
 	}
 	return f
 }
 
-// event reads one event. queues has the logical ids of the template's queues by ARN.
-func event(p *properties, name string, queues map[string]string) Event {
+// event reads one event.
+func event(p *properties, name string, ids ids) Event {
 	p.only("Type", "SQS")
 	e := Event{Name: name}
 	outer := p
@@ -101,7 +118,7 @@ func event(p *properties, name string, queues map[string]string) Event {
 		return e
 	}
 	arn := p.required("Queue")
-	if e.Queue = queues[arn]; e.Queue == "" && arn != "" {
+	if e.Queue = ids.queueARNs[arn]; e.Queue == "" && arn != "" {
 		p.fail("Queue", p.line, "%q is none of the template's queues", arn)
 	}
 	e.BatchSize = p.number("BatchSize", defaultBatch, 1, maxBatch)

@@ -8,17 +8,23 @@ var sections = []string{
 
 // The resource types that are read.
 const (
-	functionType = "AWS::Serverless::Function"
-	queueType    = "AWS::SQS::Queue"
-	tableType    = "AWS::DynamoDB::Table"
+	functionType    = "AWS::Serverless::Function"
+	queueType       = "AWS::SQS::Queue"
+	tableType       = "AWS::DynamoDB::Table"
+	globalTableType = "AWS::DynamoDB::GlobalTable"
+	alarmType       = "AWS::CloudWatch::Alarm"
 )
 
 // ignored is the one list of what is left out on purpose: the properties, by type, that change nothing about what the local stack runs.
 // A type with no properties is left out whole.
 var ignored = map[string][]string{
-	functionType:          {"LoggingConfig", "Role"},
-	queueType:             {"RedriveAllowPolicy", "SqsManagedSseEnabled"},
-	tableType:             {"BillingMode", "DeletionProtectionEnabled", "PointInTimeRecoverySpecification", "SSESpecification"},
-	"AWS::IAM::Role":      nil,
-	"AWS::Logs::LogGroup": nil,
+	functionType:             {"LoggingConfig", "Role"},
+	queueType:                {"RedriveAllowPolicy", "SqsManagedSseEnabled"},
+	tableType:                {"BillingMode", "DeletionProtectionEnabled", "PointInTimeRecoverySpecification", "SSESpecification"},
+	globalTableType:          {"BillingMode", "SSESpecification", "StreamSpecification"},
+	alarmType:                {"AlarmDescription"},
+	"AWS::IAM::Role":         nil,
+	"AWS::Logs::LogGroup":    nil,
+	"AWS::SNS::Topic":        nil,
+	"AWS::SNS::Subscription": nil,
 }

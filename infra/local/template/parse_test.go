@@ -147,6 +147,7 @@ Resources:
       QueueName: !Sub ${Stage}-orders.fifo
       FifoQueue: true
       ContentBasedDeduplication: true
+      DeduplicationScope: messageGroup
       VisibilityTimeout: !Ref Count
       DelaySeconds: 2
       MessageRetentionPeriod: 60
@@ -159,10 +160,13 @@ Resources:
 	}
 	want := []Queue{
 		{
-			LogicalID: "Orders", Name: "test-orders.fifo", FIFO: true, ContentBasedDeduplication: true, VisibilityTimeout: 7e9, Delay: 2e9,
-			Retention: 60e9, Redrive: &Redrive{Target: "Dead", MaxReceiveCount: 5},
+			LogicalID: "Orders", Name: "test-orders.fifo", URL: "http://localhost/Orders", FIFO: true, ContentBasedDeduplication: true,
+			DeduplicationScope: "messageGroup", ThroughputLimit: "perQueue", VisibilityTimeout: 7e9, Delay: 2e9, Retention: 60e9, Redrive: &Redrive{Target: "Dead", MaxReceiveCount: 5},
 		},
-		{LogicalID: "Dead", FIFO: true, VisibilityTimeout: 30e9, Retention: 345600e9},
+		{
+			LogicalID: "Dead", URL: "http://localhost/Dead", FIFO: true, DeduplicationScope: "queue", ThroughputLimit: "perQueue",
+			VisibilityTimeout: 30e9, Retention: 345600e9,
+		},
 	}
 	if !reflect.DeepEqual(got.Queues, want) {
 		t.Errorf("got  %+v\nwant %+v", got.Queues, want)
@@ -183,9 +187,79 @@ Resources:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Table{{LogicalID: "Lines", Name: "lines", Keys: []Key{{Attribute: "cart", Type: "S"}, {Attribute: "line", Type: "N"}}}}
+	want := []Table{{LogicalID: "Lines", Name: "lines", Ref: "Lines", Keys: []Key{{Attribute: "cart", Type: "S"}, {Attribute: "line", Type: "N"}}}}
 	if !reflect.DeepEqual(got.Tables, want) {
 		t.Errorf("got %+v, want %+v", got.Tables, want)
+	}
+}
+
+func TestGlobalTable(t *testing.T) {
+	got, err := parse(`
+Resources:
+  Lines:
+    Type: AWS::DynamoDB::GlobalTable
+    Properties:
+      AttributeDefinitions: [{AttributeName: line, AttributeType: N}]
+      KeySchema: [{AttributeName: line, KeyType: HASH}]
+      Replicas: [{Region: eu-central-1, DeletionProtectionEnabled: true}, {Region: us-east-1}]
+  Agreed:
+    Type: AWS::DynamoDB::GlobalTable
+    Properties:
+      AttributeDefinitions: [{AttributeName: line, AttributeType: N}]
+      KeySchema: [{AttributeName: line, KeyType: HASH}]
+      MultiRegionConsistency: STRONG
+      Replicas: [{Region: eu-central-1}]
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := []Key{{Attribute: "line", Type: "N"}}
+	want := []Table{
+		{LogicalID: "Lines", Ref: "Lines", Keys: keys, Replicas: []string{"eu-central-1", "us-east-1"}, Consistency: "EVENTUAL"},
+		{LogicalID: "Agreed", Ref: "Agreed", Keys: keys, Replicas: []string{"eu-central-1"}, Consistency: "STRONG"},
+	}
+	if !reflect.DeepEqual(got.Tables, want) {
+		t.Errorf("got  %+v\nwant %+v", got.Tables, want)
+	}
+}
+
+func TestAlarm(t *testing.T) {
+	got, err := parse(one("x") + `
+      AutoPublishAlias: live
+      DeploymentPreference: {Type: AllAtOnce, Alarms: [!Ref Waiting]}
+      Tags: {Team: !Ref Stage}
+  Bell: {Type: AWS::SNS::Topic}
+  Waiting:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      AlarmDescription: It waits.
+      Namespace: AWS/SQS
+      MetricName: ApproximateAgeOfOldestMessage
+      Dimensions: [{Name: QueueName, Value: !GetAtt Jobs.QueueName}]
+      Statistic: Maximum
+      Period: 60
+      EvaluationPeriods: 2
+      Threshold: !Ref Count
+      ComparisonOperator: GreaterThanThreshold
+      AlarmActions: [!Ref Bell]
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Alarm{{
+		LogicalID: "Waiting", Namespace: "AWS/SQS", Metric: "ApproximateAgeOfOldestMessage", Queue: "Jobs",
+		Dimensions: map[string]string{"QueueName": "name of Jobs"}, Statistic: "Maximum", Period: 60e9, EvaluationPeriods: 2, Threshold: 7,
+		Comparison: "GreaterThanThreshold", MissingData: "missing", Actions: []string{"Bell"},
+	}}
+	if !reflect.DeepEqual(got.Alarms, want) {
+		t.Errorf("got  %+v\nwant %+v", got.Alarms, want)
+	}
+	f := got.Functions[0]
+	if d := (&Deployment{Type: "AllAtOnce", Alarms: []string{"Waiting"}}); f.Alias != "live" || !reflect.DeepEqual(f.Deployment, d) {
+		t.Errorf("got %q and %+v, want live and %+v", f.Alias, f.Deployment, d)
+	}
+	if want := map[string]string{"Team": "test"}; !reflect.DeepEqual(f.Tags, want) {
+		t.Errorf("got tags %v, want %v", f.Tags, want)
 	}
 }
 
@@ -199,16 +273,16 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Reference{
-		{LogicalID: "Jobs", Type: queueType, Name: "test-jobs", Attribute: "Arn"},
-		{LogicalID: "Jobs", Type: queueType, Name: "test-jobs"},
-	}
+	jobs, records := Reference{LogicalID: "Jobs", Type: queueType, Name: "test-jobs"}, Reference{LogicalID: "Records", Type: tableType}
+	arn := jobs
+	arn.Attribute = "Arn"
+	want := []Reference{arn, jobs, records, jobs}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	refused := errors.New("refused")
-	_, err = Parse(strings.NewReader(one("!Ref Jobs")), Options{Resolve: func(r Reference) (string, error) {
-		if r.Attribute == "" {
+	_, err = Parse(strings.NewReader(one("!Ref Records")), Options{Resolve: func(r Reference) (string, error) {
+		if r.Type == tableType {
 			return "", refused
 		}
 		return local(r)

@@ -53,6 +53,15 @@ func (p *properties) text(name, fallback string) string {
 	return text
 }
 
+// self is what a Ref to the resource itself stands for.
+func (p *properties) self(r *resource) string {
+	text, err := p.evaluator.reference(p.path, r.line, r.logicalID, "")
+	if err != nil {
+		p.errs = append(p.errs, err)
+	}
+	return text
+}
+
 // required is text for a property that must be there.
 func (p *properties) required(name string) string {
 	if p.left[name] == nil {

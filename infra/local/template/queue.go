@@ -1,7 +1,7 @@
 package template
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,6 +11,8 @@ type Queue struct {
 	LogicalID string
 	// Name is empty where CloudFormation would make one up.
 	Name string
+	// URL is what a Ref to the queue stands for.
+	URL string
 	// VisibilityTimeout is how long a received message stays hidden.
 	VisibilityTimeout time.Duration
 	// Delay is how long a new message stays hidden.
@@ -20,6 +22,12 @@ type Queue struct {
 	FIFO      bool
 	// ContentBasedDeduplication makes the body's SHA-256 the deduplication id of a message that has none.
 	ContentBasedDeduplication bool
+	// DeduplicationScope is where a FIFO queue looks for a message's deduplication id: queue (SQS's default) or messageGroup. Empty for
+	// a standard queue.
+	DeduplicationScope string
+	// ThroughputLimit is what a FIFO queue's quota of requests is for: perQueue (SQS's default) or perMessageGroupId. Empty for a
+	// standard queue.
+	ThroughputLimit string
 	// Redrive is nil where messages are received until their retention ends.
 	Redrive *Redrive
 }
@@ -39,10 +47,11 @@ const (
 	maxReceives                                 = 1000
 )
 
-func queue(p *properties, r *resource, arns map[string]string) Queue {
+func queue(p *properties, r *resource, ids ids) Queue {
 	q := Queue{
 		LogicalID:                 r.logicalID,
 		Name:                      r.name,
+		URL:                       p.self(r),
 		VisibilityTimeout:         time.Duration(p.number("VisibilityTimeout", defaultVisibility, 0, maxVisibility)) * time.Second,
 		Delay:                     time.Duration(p.number("DelaySeconds", 0, 0, maxDelay)) * time.Second,
 		Retention:                 time.Duration(p.number("MessageRetentionPeriod", defaultRetention, minRetention, maxRetained)) * time.Second,
@@ -55,9 +64,10 @@ func queue(p *properties, r *resource, arns map[string]string) Queue {
 	if q.ContentBasedDeduplication && !q.FIFO {
 		p.fail("ContentBasedDeduplication", r.line, "is for FIFO queues only")
 	}
+	q.deduplicate(p, r)
 	if policy := p.within("RedrivePolicy"); policy != nil {
 		arn := policy.required("deadLetterTargetArn")
-		target := arns[arn]
+		target := ids.queueARNs[arn]
 		if target == "" && arn != "" {
 			policy.fail("deadLetterTargetArn", policy.line, "%q is none of the template's queues", arn)
 		}
@@ -69,33 +79,19 @@ func queue(p *properties, r *resource, arns map[string]string) Queue {
 	return q
 }
 
-// queueARNs returns the logical id of each queue by the ARN it has here: a function's event names its queue by that.
-func (e *evaluator) queueARNs(resources []*resource) (map[string]string, error) {
-	arns := map[string]string{}
-	for _, r := range resources {
-		if r.kind != queueType {
-			continue
-		}
-		arn, err := e.reference(r.path(), r.line, r.logicalID, "Arn")
-		if err != nil {
-			return nil, err
-		}
-		if other, taken := arns[arn]; taken {
-			return nil, fault(r.path(), r.line, "Options.Resolve gives %s the Arn of %s: %s", r.logicalID, other, arn)
-		}
-		arns[arn] = r.logicalID
+// deduplicate reads what a FIFO queue compares and counts by.
+func (q *Queue) deduplicate(p *properties, r *resource) {
+	defaults := map[string]string{"DeduplicationScope": "queue", "FifoThroughputLimit": "perQueue"}
+	if !q.FIFO {
+		defaults = map[string]string{}
 	}
-	return arns, nil
-}
-
-// redrives checks that queues and their dead-letter queues are of one kind, as SQS demands.
-func redrives(queues []Queue, fifo map[string]bool) []error {
-	var errs []error
-	for _, q := range queues {
-		if q.Redrive != nil && q.Redrive.Target != "" && fifo[q.Redrive.Target] != q.FIFO {
-			errs = append(errs, fmt.Errorf("Resources.%s.Properties.RedrivePolicy: FifoQueue is %t, but %t for %s", q.LogicalID, q.FIFO,
-				fifo[q.Redrive.Target], q.Redrive.Target))
-		}
+	q.DeduplicationScope = p.text("DeduplicationScope", defaults["DeduplicationScope"])
+	q.ThroughputLimit = p.text("FifoThroughputLimit", defaults["FifoThroughputLimit"])
+	switch pair := q.DeduplicationScope + " " + q.ThroughputLimit; {
+	case !q.FIFO && pair != " ":
+		p.fail("DeduplicationScope", r.line, "and FifoThroughputLimit are for FIFO queues only")
+	case q.FIFO && !slices.Contains([]string{"queue perQueue", "messageGroup perQueue", "messageGroup perMessageGroupId"}, pair):
+		p.fail("DeduplicationScope", r.line, "is %q while FifoThroughputLimit is %q: SQS knows no such pair", q.DeduplicationScope,
+			q.ThroughputLimit)
 	}
-	return errs
 }

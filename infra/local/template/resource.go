@@ -23,7 +23,7 @@ func (r *resource) path() string {
 }
 
 // nameProperty is the property that names a resource, for the types that have one here.
-var nameProperty = map[string]string{queueType: "QueueName", tableType: "TableName"}
+var nameProperty = map[string]string{queueType: "QueueName", tableType: "TableName", globalTableType: "TableName"}
 
 // declare lists the resources whose conditions hold, in the order of the file. Names come before anything may refer to a resource: a
 // name can be made of parameters only.

@@ -5,15 +5,21 @@ import (
 	"slices"
 )
 
-// Table is one DynamoDB table.
+// Table is one DynamoDB table, or a global one.
 type Table struct {
 	LogicalID string
 	// Name is empty where CloudFormation would make one up.
 	Name string
+	// Ref is what a Ref to the table stands for.
+	Ref string
 	// Keys are the partition key and, if there is one, the sort key, in this order.
 	Keys []Key
 	// TTLAttribute holds when an item expires, in epoch seconds; empty where items do not.
 	TTLAttribute string
+	// Replicas are the Regions of a global table; none for a plain one.
+	Replicas []string
+	// Consistency is how a global table's replicas agree: EVENTUAL or STRONG. Empty for a plain table.
+	Consistency string
 }
 
 // Key is one attribute of a table's key.
@@ -24,7 +30,7 @@ type Key struct {
 }
 
 func table(p *properties, r *resource) Table {
-	t := Table{LogicalID: r.logicalID, Name: r.name}
+	t := Table{LogicalID: r.logicalID, Name: r.name, Ref: p.self(r)}
 	types := map[string]string{}
 	for _, d := range p.all("AttributeDefinitions") {
 		types[d.required("AttributeName")] = d.required("AttributeType")
@@ -52,5 +58,23 @@ func table(p *properties, r *resource) Table {
 			t.TTLAttribute = attribute
 		}
 	}
+	if r.kind == globalTableType {
+		t.replicate(p, r)
+	}
 	return t
+}
+
+// replicate reads what is a global table's own.
+func (t *Table) replicate(p *properties, r *resource) {
+	for _, replica := range p.all("Replicas") {
+		t.Replicas = append(t.Replicas, replica.required("Region"))
+		replica.ignore("DeletionProtectionEnabled", "PointInTimeRecoverySpecification")
+	}
+	if len(t.Replicas) == 0 {
+		p.fail("Replicas", r.line, "is missing")
+	}
+	t.Consistency = p.text("MultiRegionConsistency", "EVENTUAL")
+	if t.Consistency != "EVENTUAL" && t.Consistency != "STRONG" {
+		p.fail("MultiRegionConsistency", r.line, "is %q: it must be EVENTUAL or STRONG", t.Consistency)
+	}
 }

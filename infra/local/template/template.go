@@ -5,9 +5,9 @@
 // error that names its path and line, unless it stands in the one list of what is left out (see ignored). Parameters keep to their
 // constraints and the template's rules hold, as CloudFormation would have it.
 //
-// It is no general SAM translator. Of resources it reads SAM functions with SQS events, SQS queues and DynamoDB tables; of intrinsics
-// Ref, Fn::GetAtt, Fn::Sub, Fn::FindInMap, Fn::If, and in conditions and rules Fn::Equals, Fn::Not, Fn::And, Fn::Or, Fn::Contains and
-// Condition, each in its long and its short form.
+// It is no general SAM translator. Of resources it reads SAM functions with SQS events, SQS queues, DynamoDB tables and CloudWatch
+// alarms; of intrinsics Ref, Fn::GetAtt, Fn::Sub, Fn::FindInMap, Fn::If, and in conditions and rules Fn::Equals, Fn::Not, Fn::And,
+// Fn::Or, Fn::Contains and Condition, each in its long and its short form.
 package template
 
 import (
@@ -26,6 +26,7 @@ type Template struct {
 	Functions  []Function
 	Queues     []Queue
 	Tables     []Table
+	Alarms     []Alarm
 }
 
 // Options says for which account and with which parameters a template is read.
@@ -35,7 +36,8 @@ type Options struct {
 	// StackName, Region and AccountID are the pseudo parameters AWS::StackName, AWS::Region and AWS::AccountId. One that is empty may
 	// not be referred to. AWS::Partition is always aws.
 	StackName, Region, AccountID string
-	// Resolve says what a reference to a resource stands for. Required, and used for each queue's Arn, which must differ.
+	// Resolve says what a reference to a resource stands for. Required. Also asked for each queue's Arn and URL, each table's name and
+	// each alarm's and, if there are alarms, each queue's QueueName; of one kind, all must differ.
 	Resolve func(Reference) (string, error)
 }
 
@@ -84,10 +86,10 @@ func Parse(r io.Reader, options Options) (Template, error) {
 	return e.template(resources)
 }
 
-// template turns the resources into our own types: queues first, since functions and redrive policies name them.
+// template turns the resources into our own types.
 func (e *evaluator) template(resources []*resource) (Template, error) {
 	t := Template{Parameters: e.parameters}
-	arns, err := e.queueARNs(resources)
+	ids, err := e.ids(resources)
 	if err != nil {
 		return Template{}, err
 	}
@@ -96,11 +98,13 @@ func (e *evaluator) template(resources []*resource) (Template, error) {
 		p := &properties{evaluator: e, path: r.path(), line: r.line, left: r.properties}
 		switch r.kind {
 		case queueType:
-			t.Queues = append(t.Queues, queue(p, r, arns))
-		case tableType:
+			t.Queues = append(t.Queues, queue(p, r, ids))
+		case tableType, globalTableType:
 			t.Tables = append(t.Tables, table(p, r))
 		case functionType:
-			t.Functions = append(t.Functions, function(p, r, arns))
+			t.Functions = append(t.Functions, function(p, r, ids))
+		case alarmType:
+			t.Alarms = append(t.Alarms, alarm(p, r, ids))
 		default:
 			continue
 		}
@@ -112,7 +116,6 @@ func (e *evaluator) template(resources []*resource) (Template, error) {
 	for _, q := range t.Queues {
 		fifo[q.LogicalID] = q.FIFO
 	}
-	errs = append(errs, redrives(t.Queues, fifo)...)
 	errs = append(errs, mappings(t.Functions, fifo)...)
 	if err := errors.Join(errs...); err != nil {
 		return Template{}, err

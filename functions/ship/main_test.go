@@ -1,0 +1,33 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/singleeffect/once/shared/environment"
+)
+
+func TestWire(t *testing.T) {
+	t.Setenv("AWS_REGION", "us-east-1")
+	deployed := map[string]string{
+		"SCOPE": "once", "INTENT_TABLE": "intents", "QUEUE_URL": "http://localhost/once-ship",
+		"DEAD_LETTER_QUEUE_URL": "http://localhost/once-ship-dead", "LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90",
+		"ORDERS_TABLE": "rows",
+	}
+	wireDeployed := func() error {
+		_, err := wire(t.Context(), environment.NewVariables(func(name string) (string, bool) {
+			value, ok := deployed[name]
+			return value, ok
+		}))
+		return err
+	}
+	if err := wireDeployed(); err != nil {
+		t.Error(err)
+	}
+	delete(deployed, "ORDERS_TABLE")
+	var incomplete *environment.Error
+	if err := wireDeployed(); !errors.As(err, &incomplete) || !slices.Equal(incomplete.Missing, []string{"ORDERS_TABLE"}) {
+		t.Errorf("got %v, want an error that names ORDERS_TABLE", err)
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// shipment is the body of a message.
+type shipment struct {
+	OrderID   intent.ID     `json:"order_id"`
+	ShippedAt intent.Millis `json:"shipped_at"`
+}
+
+// maxOrderID is the longest partition key, in bytes, that DynamoDB takes (Amazon DynamoDB quotas,
+// "Partition key length").
+const maxOrderID = 2048
+
+// Validate returns an *intent.PayloadError that names the field at fault.
+func (s *shipment) Validate() error {
+	switch {
+	case s.OrderID == "":
+		return &intent.PayloadError{Field: "order_id", Reason: "is missing or empty"}
+	case len(s.OrderID) > maxOrderID:
+		return &intent.PayloadError{Field: "order_id", Reason: fmt.Sprintf("has %d bytes, the limit is %d", len(s.OrderID), maxOrderID)}
+	case s.ShippedAt == 0:
+		return &intent.PayloadError{Field: "shipped_at", Reason: "is missing"}
+	}
+	return nil
+}
+
+// shipped is the status that this function writes. The others are told apart by their rank: an order
+// goes from one of before, or from none at all, through shipped to one of past, and never back.
+const shipped = "shipped"
+
+var (
+	before = []string{"pending", "placed", "confirmed", "paid", "processing", "packed"}
+	past   = []string{"delivered", "returned", "refunded", "cancelled"}
+)
+
+// errMoved is returned when the order that is read no longer is the one that refused the write.
+var errMoved = errors.New("order changed between the write and the read")
+
+// refused tells by the order that refused the write whether that is well: it is past shipped, or
+// shipped at the same time or a later one. A status that nobody has ranked is not guessed at.
+func (s shipment) refused(order item) error {
+	if len(order) == 0 {
+		return intent.Quarantine(errors.New("unknown order"))
+	}
+	attribute, ok := order[statusAttribute]
+	if !ok {
+		return errMoved
+	}
+	status, ok := attribute.(*types.AttributeValueMemberS)
+	switch {
+	case !ok:
+		return intent.Quarantine(errors.New("order's status is no string"))
+	case slices.Contains(past, status.Value):
+		return nil
+	case slices.Contains(before, status.Value):
+		return errMoved
+	case status.Value != shipped:
+		return intent.Quarantine(fmt.Errorf("order's status %.64q is neither before shipped nor past it", status.Value))
+	}
+	return s.overtaken(order)
+}
+
+// overtaken tells by a shipped order whether its time is the one to stay.
+func (s shipment) overtaken(order item) error {
+	attribute, ok := order[shippedAtAttribute]
+	if !ok {
+		return errMoved
+	}
+	number, ok := attribute.(*types.AttributeValueMemberN)
+	if !ok {
+		return intent.Quarantine(errors.New("shipped order's shipped_at is no number"))
+	}
+	at, err := strconv.ParseFloat(number.Value, 64) // exact for whole milliseconds, and takes what somebody else may have written
+	if err != nil {
+		return intent.Quarantine(fmt.Errorf("read shipped order's shipped_at: %w", err))
+	}
+	if at < float64(s.ShippedAt) {
+		return errMoved
+	}
+	return nil
+}

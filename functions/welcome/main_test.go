@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/singleeffect/once/shared/environment"
+)
+
+// deployed is a complete environment of the function.
+func deployed() map[string]string {
+	return map[string]string{
+		"SCOPE": "once", "INTENT_TABLE": "intents", "QUEUE_URL": "http://localhost/once-welcome", "DEAD_LETTER_QUEUE_URL": "http://localhost/once-welcome-dead",
+		"LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90", "USERS_TABLE": "users", "EMAILS_TABLE": "emails",
+		"EMAIL_FROM": "once@example.com",
+	}
+}
+
+func wireWith(t *testing.T, values map[string]string) error {
+	t.Helper()
+	t.Setenv("AWS_REGION", "us-east-1")
+	_, err := wire(context.Background(), environment.NewVariables(func(name string) (string, bool) {
+		value, ok := values[name]
+		return value, ok
+	}))
+	return err
+}
+
+func TestWire(t *testing.T) {
+	t.Run("OK", func(t *testing.T) {
+		if err := wireWith(t, deployed()); err != nil {
+			t.Error(err)
+		}
+	})
+	for name := range deployed() {
+		t.Run("Err without "+name, func(t *testing.T) {
+			values := deployed()
+			values[name] = ""
+			err := wireWith(t, values)
+			var incomplete *environment.Error
+			if !errors.As(err, &incomplete) || len(incomplete.Missing) != 1 || incomplete.Missing[0] != name {
+				t.Errorf("got %v, want an error that names %s", err, name)
+			}
+		})
+	}
+	t.Run("Err sender", func(t *testing.T) {
+		values := deployed()
+		values["EMAIL_FROM"] = "once"
+		var unusable *environment.Error
+		if err := wireWith(t, values); !errors.As(err, &unusable) || len(unusable.Invalid) != 1 {
+			t.Errorf("got %v, want an error of EMAIL_FROM", err)
+		}
+	})
+}

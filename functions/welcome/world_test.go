@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/dynamo"
+	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
+	"github.com/singleeffect/once/shared/sqsbatch"
+)
+
+const (
+	// budget is the time of an invocation: a lease is this and its margin of 3 s.
+	budget = 30 * time.Second
+
+	// lapse moves a clock past any lease that was taken before, and its skew margin.
+	lapse = budget + 6*time.Second
+)
+
+type item = map[string]types.AttributeValue
+
+// town is where workers meet: the tables and SES. Its client meets no faults. Users 7 and 8 live here;
+// user 9 has no address.
+type town struct {
+	db                     *dynamodb.Client
+	records, users, emails string
+	post                   *post
+}
+
+func newTown(t *testing.T, script ...reply) *town {
+	t.Helper()
+	db := intenttest.Engine(t)
+	w := &town{db: db, post: newPost(t, script...),
+		records: intenttest.Table(t, db, "intent"), users: intenttest.Table(t, db, userIDAttribute), emails: intenttest.Table(t, db, emailIDAttribute)}
+	w.live(t, "7", "ada@example.com", "Ada")
+	w.live(t, "8", "bob@example.com", "")
+	w.live(t, "9", "", "Eve")
+	return w
+}
+
+// live puts a user's row.
+func (w *town) live(t *testing.T, id, address, name string) {
+	t.Helper()
+	row := item{userIDAttribute: str(id)}
+	if address != "" {
+		row[addressAttribute] = str(address)
+	}
+	if name != "" {
+		row[nameAttribute] = str(name)
+	}
+	if _, err := w.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.users, Item: row}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+// worker is one process with its own client, faults and wall clock. A crash ends it: its context is
+// over and nothing that it sends to the store arrives any more.
+type worker struct {
+	*town
+	// plan is asked about each request to the store while the worker lives. Nil lets all pass.
+	plan   func(intenttest.Call) intenttest.Fault
+	batch  *sqsbatch.Batch
+	log    bytes.Buffer
+	report sqsbatch.Report
+	ahead  time.Duration // of the machine's clock
+	dead   atomic.Bool
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// worker makes one whose clock is that much ahead.
+func (w *town) worker(t *testing.T, ahead time.Duration) *worker {
+	t.Helper()
+	me := &worker{town: w, ahead: ahead}
+	me.ctx, me.cancel = context.WithCancel(t.Context())
+	t.Cleanup(me.cancel)
+	faults := &intenttest.Faults{Plan: func(call intenttest.Call) intenttest.Fault {
+		switch {
+		case me.dead.Load():
+			// Not a broken connection, which a living worker's store would go on trying.
+			return intenttest.Fault{Reply: &intenttest.Reply{Status: 400, Body: `{"__type":"WorkerIsDead"}`}}
+		case me.plan == nil:
+			return intenttest.Fault{}
+		}
+		return me.plan(call)
+	}}
+	db := intenttest.Engine(t, dynamo.Tune, func(o *dynamodb.Options) { o.HTTPClient = faults.Client() })
+	all, err := newLetters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := mailer{
+		user:    usersTable{client: db, name: w.users}.user,
+		letters: all,
+		send:    newSES(sesConfig(w.post.url), "once@example.com").send,
+		emails:  emailsTable(w.emails),
+		now:     me.now,
+	}
+	config := intent.Config{Scope: "test", Operation: operation, Store: dynamo.New(db, w.records), Now: me.now}
+	me.batch, err = sqsbatch.New(sqsbatch.Config{
+		Handler: &intent.Blind[greeting]{Config: config, Effect: m.welcome},
+		Observe: func(_ context.Context, r sqsbatch.Report) { me.report = r },
+		Log:     slog.New(slog.NewTextHandler(&me.log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return me
+}
+
+func (w *worker) now() time.Time { return time.Now().Add(w.ahead) }
+
+func (w *worker) crash() {
+	w.dead.Store(true)
+	w.cancel()
+}
+
+// deliver is one invocation. It returns the ids that are listed.
+func (w *worker) deliver(t *testing.T, messages ...events.SQSMessage) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, budget)
+	defer cancel()
+	response, err := w.batch.Handle(ctx, events.SQSEvent{Records: messages})
+	if err != nil {
+		t.Error(err)
+	}
+	var listed []string
+	for _, failure := range response.BatchItemFailures {
+		listed = append(listed, failure.ItemIdentifier)
+	}
+	t.Log(w.log.String())
+	for _, private := range []string{"example.com", "Ada", "Bob", "Hello"} {
+		if strings.Contains(w.log.String(), private) {
+			t.Errorf("the log tells %q: %s", private, w.log.String())
+		}
+	}
+	return listed
+}
+
+// wantOne is what a delivery of one message comes to: an outcome with its record's state.
+func (w *worker) wantOne(t *testing.T, what string, m events.SQSMessage, kind intent.Kind, state intent.State) {
+	t.Helper()
+	listed := w.deliver(t, m)
+	done := kind == intent.Executed || kind == intent.Replayed || kind == intent.Refused
+	if w.report.Outcomes[kind] != 1 || (len(listed) == 0) != done {
+		t.Errorf("%s: got outcomes %v, failed %d, listed %v, want one %s", what, w.report.Outcomes, w.report.Failed, listed, kind)
+	}
+	w.wantState(t, what, state)
+}
+
+// lesson is the message of the lesson: user 7 signed up.
+var lesson = message("user-7-welcome", "7", "signup")
+
+func message(key, user, kind string) events.SQSMessage {
+	return events.SQSMessage{
+		MessageId: "message-of-" + key,
+		Body:      fmt.Sprintf(`{"idempotency_key":%q,"user_id":%q,"kind":%q}`, key, user, kind),
+	}
+}
+
+func keyOf(id string) intent.Key { return intent.Key{Scope: "test", Operation: operation, ID: id} }
+
+// record is the lesson's, as it stands.
+func (w *town) record(t *testing.T) intent.Record {
+	t.Helper()
+	r, err := dynamo.New(w.db, w.records).Load(t.Context(), keyOf("user-7-welcome").String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// wantState checks the lesson's record, and that its row is there exactly when it is completed.
+func (w *town) wantState(t *testing.T, what string, state intent.State) {
+	t.Helper()
+	r := w.record(t)
+	if r.State != state {
+		t.Errorf("%s: record: got %q, want %q (reason %q)", what, r.State, state, r.Reason)
+	}
+	if row := w.row(t); (row != nil) != (r.State == intent.StateCompleted) {
+		t.Errorf("%s: record is %q, row %v", what, r.State, row)
+	}
+	for _, private := range []string{"example.com", "Ada"} {
+		if strings.Contains(r.Reason+string(r.Result.JSON), private) {
+			t.Errorf("%s: the record tells %q: %+v", what, private, r)
+		}
+	}
+}
+
+// row is the lesson's in the e-mails table, or nil.
+func (w *town) row(t *testing.T) item {
+	t.Helper()
+	out, err := w.db.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: &w.emails, Key: item{emailIDAttribute: str(keyOf("user-7-welcome").Downstream())}, ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Item
+}

@@ -1,0 +1,43 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/singleeffect/once/infra/local/template"
+)
+
+// visibleMessages is SQS's count of what could be received (Amazon SQS developer guide, "Available CloudWatch metrics for Amazon SQS").
+// NumberOfMessagesSent, which looks like the one to watch, does not count what SQS itself moves to a dead-letter queue.
+const visibleMessages = "ApproximateNumberOfMessagesVisible"
+
+func deadLetterAlarm(s Stack, found report) {
+	seen := map[string]bool{}
+	for _, f := range s.feeds() {
+		if f.dead == nil || seen[f.dead.LogicalID] {
+			continue
+		}
+		seen[f.dead.LogicalID] = true
+		rings, all := false, "none"
+		var there []string
+		for _, a := range s.Alarms {
+			if a.Queue == f.dead.LogicalID {
+				rings = rings || ringsAtOne(a)
+				there = append(there, fmt.Sprintf("%s on %s %s %s %d with %d actions", a.LogicalID, a.Namespace, a.Metric, a.Comparison, a.Threshold,
+					len(a.Actions)))
+			}
+		}
+		if len(there) > 0 {
+			all = strings.Join(there, ", ")
+		}
+		if !rings {
+			found(f.dead.LogicalID, "needs an alarm on AWS/SQS %s that rings at 1 message, with an action, and of alarms it has %s", visibleMessages, all)
+		}
+	}
+}
+
+// ringsAtOne tells whether an alarm tells somebody of the first visible message.
+func ringsAtOne(a template.Alarm) bool {
+	least := map[string]int{"GreaterThanThreshold": a.Threshold + 1, "GreaterThanOrEqualToThreshold": a.Threshold}[a.Comparison]
+	return a.Namespace == "AWS/SQS" && a.Metric == visibleMessages && least == 1 && len(a.Actions) > 0
+}

@@ -1,0 +1,167 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// breakage is one small edit of template.yaml, and what is then found by the one rule that it is about.
+type breakage struct {
+	rule, name string
+	old, new   string
+	resource   string
+	want       []string // in the message: both values
+	parameters map[string]string
+}
+
+const intentTable = `  IntentTable:
+    Type: AWS::DynamoDB::Table
+    DeletionPolicy: Retain
+    UpdateReplacePolicy: Retain
+    Properties:
+      BillingMode: PAY_PER_REQUEST
+      DeletionProtectionEnabled: true
+      AttributeDefinitions: [{AttributeName: intent, AttributeType: S}]
+      KeySchema: [{AttributeName: intent, KeyType: HASH}]
+      TimeToLiveSpecification: {AttributeName: expires_at, Enabled: true}
+      PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}
+`
+
+var broken = []breakage{
+	{"effect-class", "an unknown class", "EffectClass: Keyed", "EffectClass: Exactly", "ChargeFunction", []string{`"Exactly"`, `"Keyed"`}, nil},
+	{"effect-class", "no class", "      Tags:\n        EffectClass: Natural\n", "", "ShipFunction", []string{`EffectClass ""`, `"Natural"`}, nil},
+
+	{"one-queue", "a queue of two", "Queue: !GetAtt ShipQueue.Arn", "Queue: !GetAtt ChargeQueue.Arn", "ChargeQueue",
+		[]string{"2 functions", "not 1", `"ChargeFunction" "ShipFunction"`}, nil},
+	{"one-queue", "a dead-letter queue of two", "deadLetterTargetArn: !GetAtt ShipDeadLetterQueue.Arn",
+		"deadLetterTargetArn: !GetAtt ClearcartDeadLetterQueue.Arn", "ClearcartDeadLetterQueue", []string{"2 functions", "not 1"}, nil},
+	{"one-queue", "no queue", "      Events:\n        Queue:\n          Type: SQS\n          Properties:\n            Queue: !GetAtt ShipQueue.Arn\n" +
+		"            BatchSize: !Ref BatchSize\n            FunctionResponseTypes: [ReportBatchItemFailures]\n            ScalingConfig:\n" +
+		"              MaximumConcurrency: !Ref MaximumConcurrency\n", "", "ShipFunction", []string{"0 queues", "from 1"}, nil},
+
+	{"own-queues", "another's queue", "          QUEUE_URL: !Ref ChargeQueue", "          QUEUE_URL: !Ref ShipQueue", "ChargeFunction",
+		[]string{`QUEUE_URL "https://sqs.example/ShipQueue"`, `"https://sqs.example/ChargeQueue"`}, nil},
+	{"own-queues", "another's dead-letter queue", "DEAD_LETTER_QUEUE_URL: !Ref ShipDeadLetterQueue", "DEAD_LETTER_QUEUE_URL: !Ref ShipQueue",
+		"ShipFunction", []string{`DEAD_LETTER_QUEUE_URL "https://sqs.example/ShipQueue"`, `"https://sqs.example/ShipDeadLetterQueue"`}, nil},
+
+	{"dead-letter-queue", "none", "      RedrivePolicy:\n        deadLetterTargetArn: !GetAtt ChargeDeadLetterQueue.Arn\n" +
+		"        maxReceiveCount: 5\n", "", "ChargeQueue", []string{"no dead-letter queue", "4 days"}, nil},
+
+	{"dead-letter-kind", "a standard one of a FIFO queue", "      QueueName: !Sub ${AWS::StackName}-adjust-dead.fifo\n      FifoQueue: true\n" +
+		"      DeduplicationScope: messageGroup\n      FifoThroughputLimit: perMessageGroupId\n", "", "AdjustDeadLetterQueue",
+		[]string{"a standard queue", "AdjustQueue is a FIFO queue"}, nil},
+
+	{"dead-letter-alarm", "on another metric (C08)", "MetricName: ApproximateNumberOfMessagesVisible", "MetricName: NumberOfMessagesSent",
+		"ChargeDeadLetterQueue", []string{"ApproximateNumberOfMessagesVisible", "ChargeDeadLetterAlarm on AWS/SQS NumberOfMessagesSent"}, nil},
+	{"dead-letter-alarm", "on another queue", "Value: !GetAtt ShipDeadLetterQueue.QueueName", "Value: !GetAtt ShipQueue.QueueName",
+		"ShipDeadLetterQueue", []string{"ApproximateNumberOfMessagesVisible", "has none"}, nil},
+	{"dead-letter-alarm", "that comes late", "Threshold: 0", "Threshold: 1", "ChargeDeadLetterQueue",
+		[]string{"at 1 message", "GreaterThanThreshold 1"}, nil},
+	{"dead-letter-alarm", "that tells nobody", "AlarmActions: [!Ref AlarmTopic]", "AlarmActions: []", "ChargeDeadLetterQueue",
+		[]string{"with an action", "with 0 actions"}, nil},
+
+	{"receive-count", "four (C08)", "maxReceiveCount: 5", "maxReceiveCount: 4", "ChargeQueue", []string{"4 receives", "less than 5"}, nil},
+
+	{"batch-item-failures", "not reported (C03)", "FunctionResponseTypes: [ReportBatchItemFailures]", "FunctionResponseTypes: []",
+		"ChargeFunction", []string{"response types []", "not ReportBatchItemFailures"}, nil},
+
+	{"concurrency", "more than is reserved (C07)", "!If [HasReservedConcurrency, !Ref ReservedConcurrency, !Ref AWS::NoValue]", "9",
+		"ChargeFunction", []string{"9 invocations reserved", "start 10"}, nil},
+	{"concurrency", "no limit", "MaximumConcurrency: !Ref MaximumConcurrency", "MaximumConcurrency: !Ref AWS::NoValue", "ChargeFunction",
+		[]string{"10 invocations reserved", "any number"}, map[string]string{"ReservedConcurrency": "10"}},
+
+	{"visibility", "a second too short", "VisibilityTimeout: !Ref VisibilityTimeoutSeconds", "VisibilityTimeout: 179", "ChargeQueue",
+		[]string{"2m59s", "3m0s", "6 times the 30s"}, nil},
+	{"visibility", "not for the batching window", "            BatchSize: !Ref BatchSize\n            Enabled", "            BatchSize: !Ref BatchSize\n" +
+		"            MaximumBatchingWindowInSeconds: 1\n            Enabled", "ChargeQueue", []string{"3m0s", "3m1s", "1s of batching window"}, nil},
+
+	{"dead-letter-retention", "no longer than the queue's", "MessageRetentionPeriod: 1209600", "MessageRetentionPeriod: 345600",
+		"ChargeDeadLetterQueue", []string{"4 days", "ChargeQueue"}, nil},
+
+	{"record-retention", "a day too short", "RETENTION_DAYS: !Ref RetentionDays", "RETENTION_DAYS: '18'", "ChargeFunction",
+		[]string{"18 days", "19 days", "4 days in ChargeQueue", "14 days in ChargeDeadLetterQueue", "1 day of slack"}, nil},
+	{"record-retention", "no number", "RETENTION_DAYS: !Ref RetentionDays", "RETENTION_DAYS: ninety", "WelcomeFunction",
+		[]string{`RETENTION_DAYS "ninety"`, "whole number"}, nil},
+
+	{"lease", "no margin", "LEASE_MARGIN_SECONDS: !Ref LeaseMarginSeconds", "LEASE_MARGIN_SECONDS: '0'", "ChargeFunction",
+		[]string{`LEASE_MARGIN_SECONDS "0"`, "timeout of 30s"}, nil},
+
+	{"provider-window", "used up", "PROVIDER_WINDOW_HOURS: '24'", "PROVIDER_WINDOW_HOURS: '1'", "ChargeFunction",
+		[]string{"for 1h0m0s", "less than 1h3m35s", "3m0s until ChargeQueue", "30s + 3s", "skew of 2s"}, nil},
+	{"provider-window", "of another function that is Keyed", "EffectClass: Ledger", "EffectClass: Keyed", "AdjustFunction",
+		[]string{`PROVIDER_WINDOW_HOURS ""`, "its class is Keyed"}, nil},
+
+	{"record-table", "another type", "AttributeDefinitions: [{AttributeName: intent, AttributeType: S}]",
+		"AttributeDefinitions: [{AttributeName: intent, AttributeType: B}]", "IntentTable", []string{"intent (B)", "intent (S)"}, nil},
+	{"record-table", "a sort key", "[{AttributeName: intent, AttributeType: S}]\n      KeySchema: [{AttributeName: intent, KeyType: HASH}]",
+		"[{AttributeName: intent, AttributeType: S}, {AttributeName: at, AttributeType: N}]\n      KeySchema: [{AttributeName: intent, KeyType: HASH}, " +
+			"{AttributeName: at, KeyType: RANGE}]", "IntentTable", []string{"intent (S), at (N)", "writes intent (S)"}, nil},
+	{"record-table", "none of the stack's", "INTENT_TABLE: !Ref IntentTable", "INTENT_TABLE: records", "ShipFunction",
+		[]string{`INTENT_TABLE "records"`, `"IntentTable"`}, nil},
+
+	{"record-expiry", "another attribute", "{AttributeName: expires_at, Enabled: true}", "{AttributeName: ttl, Enabled: true}", "IntentTable",
+		[]string{`"ttl"`, `"expires_at"`}, nil},
+	{"record-expiry", "none", "{AttributeName: expires_at, Enabled: true}", "{AttributeName: expires_at, Enabled: false}", "IntentTable",
+		[]string{`""`, `"expires_at"`}, nil},
+
+	{"record-regions", "two", intentTable, strings.NewReplacer(
+		"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable",
+		"      DeletionProtectionEnabled: true\n", "      Replicas: [{Region: eu-central-1}, {Region: us-east-1}]\n",
+		"      PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}\n", "",
+	).Replace(intentTable), "IntentTable", []string{`"eu-central-1" "us-east-1"`, "EVENTUAL", "STRONG"}, nil},
+
+	{"variables-declared", "one less (C22)", "          USERS_TABLE: !Ref UsersTable\n", "", "ChargeFunction", []string{"reads USERS_TABLE", "QUEUE_URL"}, nil},
+	{"variables-declared", "one less for all (C22)", "        SCOPE: !Ref AWS::StackName\n", "", "ShipFunction", []string{"reads SCOPE", "ORDERS_TABLE"}, nil},
+
+	{"variables-read", "one more (C22)", "          ORDERS_TABLE: !Ref OrdersTable\n", "          ORDERS_TABLE: !Ref OrdersTable\n          ORDERS: x\n",
+		"ShipFunction", []string{"declares ORDERS,", "ORDERS_TABLE"}, nil},
+}
+
+func TestBroken(t *testing.T) {
+	for _, tt := range broken {
+		t.Run(tt.rule+"/"+tt.name, func(t *testing.T) {
+			whole := text(t)
+			edited := strings.Replace(whole, tt.old, tt.new, 1)
+			if edited == whole {
+				t.Fatalf("template.yaml has no %q to edit", tt.old)
+			}
+			findings := Check(stack(t, edited, tt.parameters))
+			for _, f := range findings {
+				if f.Rule != tt.rule {
+					t.Errorf("another rule finds something: %v", f)
+				}
+			}
+			i := slices.IndexFunc(findings, func(f Finding) bool { return f.Resource == tt.resource })
+			if i < 0 {
+				t.Fatalf("nothing is found of %s: %v", tt.resource, findings)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(findings[i].Message, want) {
+					t.Errorf("got %q, want %q in it", findings[i], want)
+				}
+			}
+		})
+	}
+}
+
+// Each rule is in the table above, or nobody knows that it finds anything.
+func TestEveryRuleIsBroken(t *testing.T) {
+	names := map[string]bool{}
+	for _, rule := range Rules() {
+		if names[rule.Name] || rule.Promise == "" {
+			t.Errorf("%s is there twice, or promises nothing", rule.Name)
+		}
+		names[rule.Name] = true
+	}
+	for _, tt := range broken {
+		if !names[tt.rule] {
+			t.Errorf("%s: there is no such rule", tt.rule)
+		}
+	}
+	for name := range names {
+		if !slices.ContainsFunc(broken, func(b breakage) bool { return b.rule == name }) {
+			t.Errorf("%s: no broken template shows that it finds anything", name)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package doctor
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/singleeffect/once/infra/local/template"
+)
+
+// readers are the functions whose code is at hand.
+func (s Stack) readers() []template.Function {
+	if s.Reads == nil {
+		return nil
+	}
+	return s.Functions
+}
+
+func variablesDeclared(s Stack, found report) {
+	for _, f := range s.readers() {
+		for _, name := range s.Reads[f.Folder] {
+			if _, declared := f.Environment[name]; !declared {
+				found(f.LogicalID, "reads %s, and declares %s", name, strings.Join(slices.Sorted(maps.Keys(f.Environment)), ", "))
+			}
+		}
+	}
+}
+
+// variablesRead leaves alone what is the SDK's to read.
+func variablesRead(s Stack, found report) {
+	for _, f := range s.readers() {
+		for _, name := range slices.Sorted(maps.Keys(f.Environment)) {
+			if !strings.HasPrefix(name, "AWS_") && !slices.Contains(s.Reads[f.Folder], name) {
+				found(f.LogicalID, "declares %s, and reads %s", name, strings.Join(s.Reads[f.Folder], ", "))
+			}
+		}
+	}
+}

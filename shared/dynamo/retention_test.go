@@ -1,0 +1,264 @@
+package dynamo_test
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/dynamo"
+	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
+)
+
+// retention is the records' where nothing else is said.
+const retention = 90 * 24 * time.Hour
+
+// sent is the delivery of an intent that is so old by the machine's clock.
+func sent(d intent.Delivery, age time.Duration) intent.Delivery {
+	d.SentAt = time.Now().Add(-age)
+	return d
+}
+
+// wantForgotten: nothing was run, and nothing written.
+func (w *worker) wantForgotten(t *testing.T, what string, d intent.Delivery, o intent.Outcome, err error) {
+	t.Helper()
+	if !errors.Is(err, intent.ErrForgotten) || o.Kind != "" {
+		t.Errorf("%s: got %s, want ErrForgotten", what, describe(o, err))
+	}
+	if got := w.writes(); got != 0 {
+		t.Errorf("%s: got %d requests that write, want none", what, got)
+	}
+	if it := w.item(t, intentOf(d)); len(it) != 0 {
+		t.Errorf("%s: record: got %v, want none", what, it)
+	}
+}
+
+// An intent that is older than its record's retention, and has none, is not run.
+func TestForgotten(t *testing.T) {
+	b := newBench(t)
+	for class, h := range classes {
+		for name, c := range map[string]struct {
+			age    time.Duration
+			forgot bool
+		}{
+			"before its end":                 {retention - lapse - time.Minute, false},
+			"before a claim's lease is over": {retention - lapse/2, true},
+			"past it":                        {retention + time.Second, true},
+			"years past it":                  {20 * retention, true},
+		} {
+			t.Run(class+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				p := new(provider)
+				d := sent(message(t, `{"cents":10}`), c.age)
+				b.open(t, d.Key, 100)
+				w := b.worker(t)
+				o, err := w.deliver(h(w, p, d.Key), d)
+				if !c.forgot {
+					want(t, "delivery", o, err, intent.Executed)
+					b.wantOneEffect(t, class, p, d)
+					return
+				}
+				w.wantForgotten(t, "delivery", d, o, err)
+				p.want(t, 0, 0)
+				b.wantBalance(t, d.Key, 100)
+				if got := w.faults.Counts()["GetItem"]; got != 1 {
+					t.Errorf("reads: got %d, want one consistent look", got)
+				}
+			})
+		}
+	}
+}
+
+// However old it is, a record that stands says what becomes of it: one that TTL
+// has not deleted yet answers, one of another payload conflicts.
+func TestOldIntentWithARecord(t *testing.T) {
+	b := newBench(t)
+	const pen = `{"cents":11}`
+	for name, c := range map[string]struct {
+		state                intent.State // as another delivery left it; completed by one of the class
+		body                 string
+		later                time.Duration
+		keyed, blind, ledger intent.Kind // empty: ErrOtherClass
+	}{
+		"completed":                          {intent.StateCompleted, `{"cents":10}`, 0, intent.Replayed, intent.Replayed, intent.Replayed},
+		"completed, expired but there":       {intent.StateCompleted, `{"cents":10}`, 2 * retention, intent.Replayed, intent.Replayed, intent.Replayed},
+		"refused":                            {intent.StateRefused, `{"cents":10}`, 0, intent.Refused, intent.Refused, intent.Refused},
+		"running":                            {intent.StateClaimed, `{"cents":10}`, 0, intent.InProgress, intent.InProgress, ""},
+		"lapsed":                             {intent.StateClaimed, `{"cents":10}`, lapse, intent.Executed, intent.InDoubt, ""},
+		"lapsed, past the provider's window": {intent.StateClaimed, `{"cents":10}`, pastWindow, intent.InDoubt, intent.InDoubt, ""},
+		"released":                           {intent.StateReleased, `{"cents":10}`, 0, intent.Executed, intent.Executed, ""},
+		"in doubt":                           {intent.StateInDoubt, `{"cents":10}`, 0, intent.InDoubt, intent.InDoubt, ""},
+		"completed, another payload":         {intent.StateCompleted, pen, 0, intent.Conflict, intent.Conflict, intent.Conflict},
+		"expired, another payload":           {intent.StateCompleted, pen, 2 * retention, intent.Conflict, intent.Conflict, intent.Conflict},
+		"in doubt, another payload":          {intent.StateInDoubt, pen, 0, intent.Conflict, intent.Conflict, intent.Conflict},
+	} {
+		for class, kind := range map[string]intent.Kind{"Keyed": c.keyed, "Blind": c.blind, "Ledger": c.ledger} {
+			t.Run(name+"/"+class, func(t *testing.T) {
+				t.Parallel()
+				p := new(provider)
+				d := message(t, `{"cents":10}`)
+				b.open(t, d.Key, 100)
+				b.standing(t, d, intent.StateClaimed)
+				if c.state != intent.StateClaimed {
+					b.moved(t, d, c.state)
+				}
+				w := b.later(t, c.later)
+				old := sent(repeated(t, d, "message-2", c.body), 2*retention)
+				o, err := w.deliver(classes[class](w, p, d.Key), old)
+				if kind != "" {
+					want(t, "delivery", o, err, kind)
+				} else if !errors.Is(err, intent.ErrOtherClass) {
+					t.Errorf("delivery: got %s, want ErrOtherClass", describe(o, err))
+				}
+				effects := 0
+				if kind == intent.Executed {
+					effects = 1
+				}
+				p.want(t, effects, effects)
+				b.wantBalance(t, d.Key, 100)
+			})
+		}
+	}
+	t.Run("a format of another release", func(t *testing.T) {
+		for class, h := range classes {
+			p := new(provider)
+			d := message(t, `{"cents":10}`)
+			b.open(t, d.Key, 100)
+			b.put(t, b.records, item{"intent": s(intentOf(d)), "v": n(2), "state": s("elsewhere")})
+			before := b.item(t, intentOf(d))
+			w := b.worker(t)
+			o, err := w.deliver(h(w, p, d.Key), sent(d, 2*retention))
+			if format := (*intent.FormatError)(nil); !errors.As(err, &format) {
+				t.Errorf("%s: got %s, want a FormatError", class, describe(o, err))
+			}
+			wantUntouched(t, b, d, before)
+			p.want(t, 0, 0)
+		}
+	})
+}
+
+// moved leads a standing claim on to the state.
+func (b *bench) moved(t *testing.T, d intent.Delivery, to intent.State) {
+	t.Helper()
+	r := b.record(t, d)
+	if r.State, r.Reason = to, "because"; to.Final() {
+		r = r.Finish(to, "before", time.Now(), retention)
+	}
+	if _, err := dynamo.New(b.db, b.records).Amend(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A retention that is shorter than the delay forgets, and runs nothing twice:
+// neither while TTL has not deleted the record nor after it has. A delivery whose
+// intent's age nobody knows is what is left to run twice.
+func TestRetentionShorterThanTheDelay(t *testing.T) {
+	b := newBench(t)
+	for class, h := range classes {
+		t.Run(class, func(t *testing.T) {
+			t.Parallel()
+			p := new(provider)
+			d := sent(b.executed(t, class, p), 0)
+			late := b.later(t, retention+time.Hour)
+			before := b.item(t, intentOf(d))
+			o, err := late.deliver(h(late, p, d.Key), d)
+			want(t, "delivery while the expired record is there", o, err, intent.Replayed)
+			wantUntouched(t, b, d, before)
+			b.remove(t, intentOf(d))
+			later := b.later(t, retention+2*time.Hour)
+			o, err = later.deliver(h(later, p, d.Key), d)
+			later.wantForgotten(t, "delivery when it is deleted", d, o, err)
+			b.wantOneEffect(t, class, p, d)
+		})
+	}
+}
+
+// A claim that is seconds younger than the retention must not land in the place
+// of a record that TTL deletes while the claim is on its way.
+func TestRecordDeletedDuringTheClaim(t *testing.T) {
+	b := newBench(t)
+	for class, operation := range map[string]string{"Keyed": "PutItem", "Blind": "PutItem", "Ledger": "TransactWriteItems"} {
+		t.Run(class, func(t *testing.T) {
+			t.Parallel()
+			p := new(provider)
+			d := sent(b.executed(t, class, p), 0)
+			w := b.later(t, retention-5*time.Second)
+			w.plan = on(operation, func(*worker) intenttest.Fault {
+				return intenttest.Fault{Before: func() { b.remove(t, intentOf(d)) }}
+			})(w)
+			o, err := w.deliver(classes[class](w, p, d.Key), d)
+			want(t, "delivery", o, err, intent.Replayed)
+			b.wantOneEffect(t, class, p, d)
+		})
+	}
+}
+
+// C17: TTL deletes by a Number of epoch seconds. Every final record has one, and
+// its sibling the same; what is undecided has none.
+func TestC17_ExpiresAt(t *testing.T) {
+	b := newBench(t)
+	const short = 26 * time.Hour
+	for name, c := range map[string]struct {
+		handler func(w *worker, p *provider, d intent.Delivery) handler
+		final   bool
+	}{
+		"Keyed":           {func(w *worker, p *provider, d intent.Delivery) handler { return w.keyed(p) }, true},
+		"Blind":           {func(w *worker, p *provider, d intent.Delivery) handler { return w.blind(p) }, true},
+		"Ledger":          {func(w *worker, p *provider, d intent.Delivery) handler { return w.ledger(d.Key) }, true},
+		"Ledger, refused": {func(w *worker, p *provider, d intent.Delivery) handler { return w.ledger("no such account") }, true},
+		"with writes and a sibling": {func(w *worker, p *provider, d intent.Delivery) handler {
+			return writing["Keyed"](w, p, ends(text(1000), b.row(d)))
+		}, true},
+		"released": {func(w *worker, p *provider, d intent.Delivery) handler {
+			return w.answering(p, intent.NotApplied(errCrashed))
+		}, false},
+		"claimed": {func(w *worker, p *provider, d intent.Delivery) handler { return w.answering(p, errCrashed) }, false},
+		"in doubt": {func(w *worker, p *provider, d intent.Delivery) handler {
+			return writing["Blind"](w, p, func() (any, error) { return nil, errCrashed })
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := new(provider)
+			d := message(t, `{"cents":10}`)
+			if name == "Ledger" {
+				b.open(t, d.Key, 100)
+			}
+			w := b.worker(t)
+			w.retention = short
+			began := time.Now()
+			_, _ = w.deliver(c.handler(w, p, d), d)
+			it := b.item(t, intentOf(d))
+			if !c.final {
+				if expires, ok := it["expires_at"]; ok || len(it) == 0 {
+					t.Errorf("record: got %v with expires_at %v, want it never forgotten", it["state"], expires)
+				}
+				return
+			}
+			wantExpiry(t, it, began.Add(short))
+			if result, ok := it["result"].(*types.AttributeValueMemberM); ok {
+				wantExpiry(t, b.item(t, result.Value["sibling"].(*types.AttributeValueMemberS).Value), began.Add(short))
+			} else if name == "with writes and a sibling" {
+				t.Errorf("result: got %v, want a sibling's name", it["result"])
+			}
+		})
+	}
+}
+
+func wantExpiry(t *testing.T, it item, about time.Time) {
+	t.Helper()
+	expires, ok := it["expires_at"].(*types.AttributeValueMemberN)
+	if !ok {
+		t.Fatalf("expires_at: got %T, want a Number", it["expires_at"])
+	}
+	seconds, err := strconv.ParseInt(expires.Value, 10, 64)
+	if err != nil || seconds <= 1e9 || seconds >= 1e11 {
+		t.Errorf("expires_at: got %s, want epoch seconds", expires.Value)
+	}
+	if off := time.Unix(seconds, 0).Sub(about); off < -time.Second || off > budget {
+		t.Errorf("expires_at: got %v, want %v", time.Unix(seconds, 0), about)
+	}
+}
