@@ -20,9 +20,10 @@ type adjustment struct {
 
 // Validate names the field at fault.
 func (a *adjustment) Validate() error {
+	if err := a.AccountID.Validate("account_id"); err != nil {
+		return err
+	}
 	switch {
-	case a.AccountID == "":
-		return &intent.PayloadError{Field: "account_id", Reason: "is missing"}
 	case a.DeltaCents == 0:
 		return &intent.PayloadError{Field: "delta_cents", Reason: "is missing or zero"}
 	case a.DeltaCents == -1<<63:

@@ -30,9 +30,10 @@ type order struct {
 // Validate returns an *intent.PayloadError that names the field at fault. Which currencies Stripe
 // takes, and from what amount, is Stripe's to say: its no is a refusal.
 func (o *order) Validate() error {
+	if err := o.UserID.Validate("user_id"); err != nil {
+		return err
+	}
 	switch {
-	case o.UserID == "":
-		return &intent.PayloadError{Field: "user_id", Reason: "is missing or empty"}
 	case o.AmountCents < 1 || o.AmountCents > maxAmountCents:
 		return &intent.PayloadError{Field: "amount_cents", Reason: fmt.Sprintf("is missing or not from 1 to %d", maxAmountCents)}
 	case !isCurrency(o.Currency):

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/stripe/stripe-go/v83"
 
@@ -67,6 +68,9 @@ func answered(pi *stripe.PaymentIntent) (receipt, error) {
 // A 400 is final, and "most 400s that sent invalid parameters" also come before that layer. So it is
 // marked as the answer to our key only if the key replays it; else it is our own check, in effect, and
 // counts only while no earlier attempt can have charged.
+//
+// One of the request's form is not the business's no: what a faulty release sends would be refused for
+// as long as it is remembered. It is delivered again, and in the end found in the dead-letter queue.
 func failed(err error) error {
 	var e *stripe.Error
 	if !errors.As(err, &e) {
@@ -83,6 +87,12 @@ func failed(err error) error {
 		return unknown(err)
 	case e.Type == stripe.ErrorTypeCard:
 		return intent.Answered(intent.Refuse(refusalOf(e, cardError)))
+	case e.HTTPStatusCode == http.StatusBadRequest && strings.HasPrefix(string(e.Code), ourFault):
+		said := intent.NotApplied(unknown(err))
+		if replayed(e.LastResponse) {
+			said = intent.Answered(said)
+		}
+		return said
 	case e.HTTPStatusCode == http.StatusBadRequest:
 		no := intent.Refuse(refusalOf(e, invalidRequest))
 		if replayed(e.LastResponse) {
@@ -93,6 +103,11 @@ func failed(err error) error {
 		return unknown(err)
 	}
 }
+
+// ourFault begins the codes for a request that is not formed as Stripe wants it: parameter_missing,
+// parameter_unknown, parameter_invalid_integer and so on (https://docs.stripe.com/error-codes). What
+// users and cards can be at fault for has other codes.
+const ourFault = "parameter_"
 
 func refusalOf(e *stripe.Error, reason string) refusal {
 	no := refusal{Reason: reason, Code: string(e.Code), DeclineCode: string(e.DeclineCode), Param: e.Param}

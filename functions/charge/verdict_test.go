@@ -78,6 +78,8 @@ func TestAnswers(t *testing.T) {
 
 		{"400", failure(400, "invalid_request_error", "amount_too_small", `, "param": "amount"`), refused, unknown, `{"reason":"invalid_request","code":"amount_too_small","param":"amount"}`},
 		{"400 replayed", failure(400, "invalid_request_error", "resource_missing", `, "param": "customer"`).again(), refused, refused, `{"reason":"invalid_request","code":"resource_missing","param":"customer"}`},
+		{"400, of our making", failure(400, "invalid_request_error", "parameter_unknown", `, "param": "colour"`), released, unknown, ""},
+		{"400, of our making, replayed", failure(400, "invalid_request_error", "parameter_missing", `, "param": "currency"`).again(), released, released, ""},
 
 		{"401", failure(401, "invalid_request_error", "", ""), released, released, ""},
 		{"403", failure(403, "invalid_request_error", "", ""), released, released, ""},

@@ -230,7 +230,7 @@ func TestConcurrentDeliveries(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	long := strings.Repeat("7", maxUserID)
+	long := strings.Repeat("7", intent.MaxIDBytes)
 	for body, field := range map[string]string{
 		`{"user_id":"7","checked_out_at":"2026-11-29T12:00:00Z"}`:    "",
 		`{"user_id":7,"checked_out_at":1795953600000}`:               "",

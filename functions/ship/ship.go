@@ -17,18 +17,12 @@ type shipment struct {
 	ShippedAt intent.Millis `json:"shipped_at"`
 }
 
-// maxOrderID is the longest partition key, in bytes, that DynamoDB takes (Amazon DynamoDB quotas,
-// "Partition key length").
-const maxOrderID = 2048
-
 // Validate returns an *intent.PayloadError that names the field at fault.
 func (s *shipment) Validate() error {
-	switch {
-	case s.OrderID == "":
-		return &intent.PayloadError{Field: "order_id", Reason: "is missing or empty"}
-	case len(s.OrderID) > maxOrderID:
-		return &intent.PayloadError{Field: "order_id", Reason: fmt.Sprintf("has %d bytes, the limit is %d", len(s.OrderID), maxOrderID)}
-	case s.ShippedAt == 0:
+	if err := s.OrderID.Validate("order_id"); err != nil {
+		return err
+	}
+	if s.ShippedAt == 0 {
 		return &intent.PayloadError{Field: "shipped_at", Reason: "is missing"}
 	}
 	return nil

@@ -204,7 +204,7 @@ func TestSideBySide(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	long := strings.Repeat("8", maxOrderID)
+	long := strings.Repeat("8", intent.MaxIDBytes)
 	for body, field := range map[string]string{
 		`{"order_id":"8821","shipped_at":"2026-11-29T12:00:00Z"}`:        "",
 		`{"order_id":8821,"shipped_at":1795953600000}`:                   "",

@@ -23,10 +23,10 @@ type greeting struct {
 // Validate returns an *intent.PayloadError that names the field at fault. No delivery makes a kind of
 // letter known that this release does not have.
 func (g *greeting) Validate() error {
-	switch {
-	case g.UserID == "":
-		return &intent.PayloadError{Field: "user_id", Reason: "is missing or empty"}
-	case !slices.Contains(kinds[:], g.Kind):
+	if err := g.UserID.Validate("user_id"); err != nil {
+		return err
+	}
+	if !slices.Contains(kinds[:], g.Kind) {
 		return &intent.PayloadError{Field: "kind", Reason: fmt.Sprintf("is missing or not one of %v", kinds)}
 	}
 	return nil

@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/singleeffect/once/infra/local/template"
 )
@@ -23,21 +24,27 @@ func deadLetterAlarm(s Stack, found report) {
 		for _, a := range s.Alarms {
 			if a.Queue == f.dead.LogicalID {
 				rings = rings || ringsAtOne(a)
-				there = append(there, fmt.Sprintf("%s on %s %s %s %d with %d actions", a.LogicalID, a.Namespace, a.Metric, a.Comparison, a.Threshold,
-					len(a.Actions)))
+				there = append(there, fmt.Sprintf("%s on %s %s %s %s %d in %d periods of %v, with %d dimensions and %d actions", a.LogicalID, a.Namespace,
+					a.Statistic, a.Metric, a.Comparison, a.Threshold, a.EvaluationPeriods, a.Period, len(a.Dimensions), len(a.Actions)))
 			}
 		}
 		if len(there) > 0 {
 			all = strings.Join(there, ", ")
 		}
 		if !rings {
-			found(f.dead.LogicalID, "needs an alarm on AWS/SQS %s that rings at 1 message, with an action, and of alarms it has %s", visibleMessages, all)
+			found(f.dead.LogicalID, "needs an alarm on AWS/SQS %s that rings at 1 message within %v, with an action, and of alarms it has %s",
+				visibleMessages, soonest, all)
 		}
 	}
 }
 
-// ringsAtOne tells whether an alarm tells somebody of the first visible message.
+// soonest is how long the first message may lie unheard: the metric comes every five minutes at the least.
+const soonest = 5 * time.Minute
+
+// ringsAtOne tells whether an alarm tells somebody of the first visible message. Of more dimensions than the queue's name there is no
+// metric, and of another statistic one message among zeros makes less than 1.
 func ringsAtOne(a template.Alarm) bool {
 	least := map[string]int{"GreaterThanThreshold": a.Threshold + 1, "GreaterThanOrEqualToThreshold": a.Threshold}[a.Comparison]
-	return a.Namespace == "AWS/SQS" && a.Metric == visibleMessages && least == 1 && len(a.Actions) > 0
+	return a.Namespace == "AWS/SQS" && a.Metric == visibleMessages && least == 1 && len(a.Actions) > 0 && len(a.Dimensions) == 1 &&
+		(a.Statistic == "Maximum" || a.Statistic == "Sum") && a.EvaluationPeriods == 1 && a.Period <= soonest
 }

@@ -53,13 +53,20 @@ var broken = []breakage{
 		[]string{"a standard queue", "AdjustQueue is a FIFO queue"}, nil},
 
 	{"dead-letter-alarm", "on another metric (C08)", "MetricName: ApproximateNumberOfMessagesVisible", "MetricName: NumberOfMessagesSent",
-		"ChargeDeadLetterQueue", []string{"ApproximateNumberOfMessagesVisible", "ChargeDeadLetterAlarm on AWS/SQS NumberOfMessagesSent"}, nil},
+		"ChargeDeadLetterQueue", []string{"ApproximateNumberOfMessagesVisible", "ChargeDeadLetterAlarm on AWS/SQS Maximum NumberOfMessagesSent"}, nil},
 	{"dead-letter-alarm", "on another queue", "Value: !GetAtt ShipDeadLetterQueue.QueueName", "Value: !GetAtt ShipQueue.QueueName",
 		"ShipDeadLetterQueue", []string{"ApproximateNumberOfMessagesVisible", "has none"}, nil},
 	{"dead-letter-alarm", "that comes late", "Threshold: 0", "Threshold: 1", "ChargeDeadLetterQueue",
 		[]string{"at 1 message", "GreaterThanThreshold 1"}, nil},
+	{"dead-letter-alarm", "that forgets what is gone in a moment", "Statistic: Maximum", "Statistic: Minimum", "ChargeDeadLetterQueue",
+		[]string{"at 1 message", "Minimum"}, nil},
+	{"dead-letter-alarm", "that waits a week", "EvaluationPeriods: 1", "EvaluationPeriods: 10080", "ChargeDeadLetterQueue",
+		[]string{"within 5m0s", "10080 periods of 1m0s"}, nil},
+	{"dead-letter-alarm", "on a series that does not exist", "Dimensions: [{Name: QueueName, Value: !GetAtt ChargeDeadLetterQueue.QueueName}]",
+		"Dimensions: [{Name: QueueName, Value: !GetAtt ChargeDeadLetterQueue.QueueName}, {Name: Region, Value: here}]", "ChargeDeadLetterQueue",
+		[]string{"at 1 message", "2 dimensions"}, nil},
 	{"dead-letter-alarm", "that tells nobody", "AlarmActions: [!Ref AlarmTopic]", "AlarmActions: []", "ChargeDeadLetterQueue",
-		[]string{"with an action", "with 0 actions"}, nil},
+		[]string{"with an action", "and 0 actions"}, nil},
 
 	{"receive-count", "four (C08)", "maxReceiveCount: 5", "maxReceiveCount: 4", "ChargeQueue", []string{"4 receives", "less than 5"}, nil},
 

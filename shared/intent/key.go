@@ -68,7 +68,8 @@ func (k Key) Downstream() string {
 // characters, since SQS takes 128 and a key may have more (Amazon SQS API
 // reference, SendMessage). SQS drops a second one for five minutes only, and
 // rewrites it on the move to a dead-letter queue: it spares deliveries, and is
-// never the source of a key.
+// never the source of a key. It drops one with another payload, too: a producer that
+// corrects its message within that time needs a new key.
 func (k Key) DeduplicationID() string {
 	sum := sha256.Sum256([]byte(k.String()))
 	return hex.EncodeToString(sum[:])

@@ -3,6 +3,7 @@ package intent
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strconv"
 	"time"
@@ -10,6 +11,22 @@ import (
 
 // ID is a text that producers also send as a whole number: "7" and 7 are one ID.
 type ID string
+
+// MaxIDBytes is the longest partition key that DynamoDB takes (Amazon DynamoDB
+// quotas, "Partition key length"): a row under a longer ID cannot be.
+const MaxIDBytes = 2048
+
+// Validate returns a *PayloadError that names the field, for an ID that is missing
+// or longer than MaxIDBytes.
+func (id ID) Validate(field string) error {
+	switch {
+	case id == "":
+		return &PayloadError{Field: field, Reason: "is missing or empty"}
+	case len(id) > MaxIDBytes:
+		return &PayloadError{Field: field, Reason: fmt.Sprintf("has %d bytes, the limit is %d", len(id), MaxIDBytes)}
+	}
+	return nil
+}
 
 // UnmarshalJSON accepts a string or an integer, and a null as the empty ID. Its
 // error is of the kind that encoding/json completes with the field.

@@ -124,6 +124,12 @@ func (r Report) Err() error {
 		case row.Once.Duplicates > 0 || row.Once.Lost > 0 || row.Once.Wrong > 0:
 			return fmt.Errorf("%s: %d duplicates and %d losses, %d intents wrong%s",
 				row.Operation, row.Once.Duplicates, row.Once.Lost, row.Once.Wrong, row.strays())
+		case row.Crashes == 0:
+			return fmt.Errorf("%s: no worker of the guarded function was killed, so the run proves nothing", row.Operation)
+		case row.Once.Refused > 0:
+			return fmt.Errorf("%s: %d intents are refused, of which none can be", row.Operation, row.Once.Refused)
+		case 2*row.Once.InDoubt > row.Intents && row.Intents > 9: // one that is doubted everywhere does nothing either
+			return fmt.Errorf("%s: %d of %d intents are in doubt", row.Operation, row.Once.InDoubt, row.Intents)
 		case row.Naive.Wrong == 0:
 			return fmt.Errorf("%s: the naive twin did nothing wrong, so the run proves nothing", row.Operation)
 		}

@@ -50,7 +50,7 @@ func shown() Report {
 			{
 				Operation: "welcome", Intents: 100, Deliveries: 341, Crashes: 23, LostReplies: 12,
 				Naive: Effects{Effects: 137, Duplicates: 39, Lost: 2, Wrong: 30},
-				Once:  Guarded{Effects: Effects{Effects: 96}, Refused: 3, InDoubt: 9},
+				Once:  Guarded{Effects: Effects{Effects: 96}, InDoubt: 9},
 			},
 		},
 	}
@@ -68,6 +68,9 @@ func TestReportErr(t *testing.T) {
 		{"a stray", func(r *Report) {
 			r.Rows[1].Once.Lost, r.Rows[1].Once.Wrong, r.Rows[1].Strays = 1, 1, []string{"x in quarantine: conflict: y"}
 		}, "welcome: 0 duplicates and 1 losses, 1 intents wrong; x in quarantine: conflict: y"},
+		{"nobody killed", func(r *Report) { r.Rows[0].Crashes = 0 }, "ship: no worker of the guarded function was killed"},
+		{"a refusal", func(r *Report) { r.Rows[1].Once.Refused = 1 }, "welcome: 1 intents are refused"},
+		{"doubts everywhere", func(r *Report) { r.Rows[1].Once.InDoubt = 51 }, "welcome: 51 of 100 intents are in doubt"},
 		{"a harmless run", func(r *Report) { r.Rows[0].Naive.Wrong = 0 }, "ship: the naive twin did nothing wrong"},
 		{"both", func(r *Report) { r.Rows[0].Once.Lost, r.Rows[0].Naive.Wrong = 1, 0 }, "ship: 0 duplicates and 1 losses"},
 		{"a naive twin that learnt", func(r *Report) { r.Lessons[2].Naive = 2 },
@@ -104,7 +107,7 @@ func TestReportJSON(t *testing.T) {
 	}
 	want := `{"demo":{"intents":200,"deliveries":641,"crashes":43,"lost_replies":20,` +
 		`"naive":{"effects":237,"duplicates":137,"lost":2},` +
-		`"once":{"effects":196,"refused":3,"in_doubt":9,"duplicates":0,"lost":0},` +
+		`"once":{"effects":196,"refused":0,"in_doubt":9,"duplicates":0,"lost":0},` +
 		`"operations":{"ship":{"intents":100,"deliveries":300,"naive_wrong":98,"once_wrong":0},` +
 		`"welcome":{"intents":100,"deliveries":341,"naive_wrong":30,"once_wrong":0}}}}` + "\n"
 	if got := out.String(); got != want {
@@ -122,7 +125,7 @@ func TestReportTable(t *testing.T) {
 	want := `
 operation   intents   deliveries   crashes   lost replies   naive effects                once effects
 ship        100       300          20        8              100 (98 undone later)        100 (3 too many) (1 undone later) (5 lost)
-welcome     100       341          23        12             137 (39 too many) (2 lost)   96 (3 refused) (9 in doubt)
+welcome     100       341          23        12             137 (39 too many) (2 lost)   96 (9 in doubt)
 `
 	if got := "\n" + out.String(); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
