@@ -20,6 +20,7 @@ func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error
 	users := v.Required("USERS_TABLE")
 	base := v.Optional("STRIPE_API_BASE")
 	window := v.Whole("PROVIDER_WINDOW_HOURS", time.Hour)
+	claim := v.Optional("CLAIM")
 	key := v.Optional("STRIPE_API_KEY") // locally; wins over the secret
 	var secret string
 	if key == "" {
@@ -31,6 +32,13 @@ func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error
 	}
 	if window > stripeWindow {
 		return nil, &intent.ConfigError{Field: "PROVIDER_WINDOW_HOURS", Reason: fmt.Sprintf("is %v, and Stripe may forget a key after %v", window, stripeWindow)}
+	}
+	switch claim {
+	case "", "batch": // the claims of a batch in one call, and their ends in one
+	case "put":
+		f.Intent.Store = f.Store.Alone()
+	default:
+		return nil, &intent.ConfigError{Field: "CLAIM", Reason: fmt.Sprintf("is %q, want batch or put", claim)}
 	}
 	if key == "" {
 		client := secretsmanager.NewFromConfig(f.AWS, func(o *secretsmanager.Options) { o.HTTPClient = dynamo.AttemptClient() })

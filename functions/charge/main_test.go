@@ -149,3 +149,25 @@ func TestReadSecret(t *testing.T) {
 		})
 	}
 }
+
+// The parameter Claim says whether a batch shares its calls to the table.
+func TestClaim(t *testing.T) {
+	for claim, shares := range map[string]bool{"": true, "batch": true, "put": false} {
+		values := deployed()
+		values["CLAIM"] = claim
+		batch, err := wire(t.Context(), environment.NewVariables(func(name string) (string, bool) { v, ok := values[name]; return v, ok }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := batch.Handler.(*intent.Keyed[order]).Store
+		if of, _ := store.(intent.Grouper).Group(10); (of != store) != shares {
+			t.Errorf("%q: shares calls: %t, want %t", claim, of != store, shares)
+		}
+	}
+	values := deployed()
+	values["CLAIM"] = "both"
+	var at *intent.ConfigError
+	if err := wireWith(t, values); !errors.As(err, &at) || at.Field != "CLAIM" || !strings.Contains(err.Error(), "both") {
+		t.Errorf("got %v, want an error that names CLAIM and prints it", err)
+	}
+}

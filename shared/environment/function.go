@@ -24,6 +24,7 @@ import (
 type Function struct {
 	AWS    aws.Config
 	Client *dynamodb.Client
+	Store  *dynamo.Store // of the records; Intent has it too
 	Intent intent.Config // complete, for the class of the effect
 	batch  sqsbatch.Config
 }
@@ -50,10 +51,12 @@ func NewFunction(ctx context.Context, operation string, v *Variables) (*Function
 	}
 	client := dynamo.NewClient(cfg)
 	metrics := telemetry.NewEmitter(os.Stdout, intents.Scope, operation, time.Now)
-	intents.Store = dynamo.New(client, table)
+	store := dynamo.New(client, table)
+	intents.Store = store
 	return &Function{
 		AWS:    cfg,
 		Client: client,
+		Store:  store,
 		Intent: intents,
 		batch: sqsbatch.Config{
 			Queue:         sqs.NewFromConfig(cfg, func(o *sqs.Options) { o.HTTPClient = dynamo.AttemptClient() }),

@@ -155,7 +155,7 @@ func sameEnvironment(t *testing.T, s *Stack) {
 	}
 	want := map[string]map[string]string{
 		"charge": {
-			"DEAD_LETTER_QUEUE_URL": "ChargeDeadLetterQueue", "USERS_TABLE": s.Table("UsersTable"), "PROVIDER_WINDOW_HOURS": "24",
+			"DEAD_LETTER_QUEUE_URL": "ChargeDeadLetterQueue", "USERS_TABLE": s.Table("UsersTable"), "PROVIDER_WINDOW_HOURS": "24", "CLAIM": "batch",
 			"STRIPE_SECRET_ARN": "", "STRIPE_API_KEY": "sk_test_x", "STRIPE_API_BASE": "http://127.0.0.1:2",
 		},
 		"adjust": {

@@ -59,7 +59,7 @@ func TestStack(t *testing.T) {
 		off         bool
 		alarms      []string // by metric, besides those of its queues
 	}{
-		{"Charge", "Keyed", map[string]string{"USERS_TABLE": "UsersTable", "PROVIDER_WINDOW_HOURS": "24", "STRIPE_SECRET_ARN": "",
+		{"Charge", "Keyed", map[string]string{"USERS_TABLE": "UsersTable", "PROVIDER_WINDOW_HOURS": "24", "CLAIM": "batch", "STRIPE_SECRET_ARN": "",
 			"STRIPE_API_KEY": "", "STRIPE_API_BASE": "http://localhost:1"}, ", ", true, []string{"InDoubt", "Takeovers", "Conflict"}},
 		{"Adjust", "Ledger", map[string]string{"ACCOUNTS_TABLE": "AccountsTable"}, "", false, []string{"Conflict"}},
 		{"Ship", "Natural", map[string]string{"ORDERS_TABLE": "OrdersTable"}, "", false, nil},
@@ -243,7 +243,7 @@ func TestStackVersions(t *testing.T) {
 	values := map[string]string{
 		"FunctionTimeoutSeconds": "10", "LeaseMarginSeconds": "60", "RetentionDays": "3650", "StripeSecretArn": secret + long,
 		"EmailFrom": "shop@example.com", "BatchSize": "1", "MaximumConcurrency": "5", "ReservedConcurrency": "1000", "LogRetentionDays": "1",
-		"VisibilityTimeoutSeconds": "720", "NotificationEmail": "ops@example.com", "GradualDeployment": "false", "Architecture": "x86_64",
+		"VisibilityTimeoutSeconds": "720", "NotificationEmail": "ops@example.com", "GradualDeployment": "false", "Architecture": "x86_64", "Claim": "put",
 	}
 	for name := range before.Parameters {
 		value, known := values[name]
