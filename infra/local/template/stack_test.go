@@ -60,7 +60,7 @@ func TestStack(t *testing.T) {
 		alarms      []string // by metric, besides those of its queues
 	}{
 		{"Charge", "Keyed", map[string]string{"USERS_TABLE": "UsersTable", "PROVIDER_WINDOW_HOURS": "24", "CLAIM": "batch", "STRIPE_SECRET_ARN": "",
-			"STRIPE_API_KEY": "", "STRIPE_API_BASE": "http://localhost:1"}, ", ", true, []string{"InDoubt", "Takeovers", "Conflict"}},
+			"STRIPE_API_KEY": "", "STRIPE_API_BASE": "http://localhost:1"}, ", batch, ", true, []string{"InDoubt", "Takeovers", "Conflict"}},
 		{"Adjust", "Ledger", map[string]string{"ACCOUNTS_TABLE": "AccountsTable"}, "", false, []string{"Conflict"}},
 		{"Ship", "Natural", map[string]string{"ORDERS_TABLE": "OrdersTable"}, "", false, nil},
 		{"Clearcart", "Natural", map[string]string{"CARTS_TABLE": "CartsTable"}, "", false, nil},
