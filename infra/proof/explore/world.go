@@ -1,0 +1,264 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/dynamo"
+	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest/memdb"
+)
+
+const (
+	records, accounts = "records", "accounts"
+
+	// lapsed is when every lease that was taken before is over, by any clock.
+	lapsed = timeout + 3*time.Second + 2*time.Second + 2*maxSkew
+
+	// maxSkew is how far a worker's clock may be off.
+	maxSkew = 5 * time.Second
+
+	// settled is when a probe's "no" counts, too.
+	settled = lapsed + time.Minute
+
+	// maxDeliveries ends a history: by then its faults are over.
+	maxDeliveries = 12
+)
+
+// Class is what is explored.
+type Class string
+
+// The classes, Blind without a probe and with one.
+const (
+	Keyed  Class = "keyed"
+	Blind  Class = "blind"
+	Probed Class = "probed"
+	Ledger Class = "ledger"
+)
+
+type payload struct {
+	Cents int64 `json:"cents"`
+}
+
+// event happens at some time after what caused it.
+type event struct {
+	name   string
+	happen func()
+}
+
+// world is one history.
+type world struct {
+	class   Class
+	chooser chooser
+	db      *memdb.DB
+	api     dynamo.API
+	store   *dynamo.Store // of those who look on
+	far     farSide
+	workers []*worker
+	pending []event
+	last    intent.Record // as it stands
+	story   []string
+	fault   string // the first that was found
+}
+
+const body = `{"cents":10}`
+
+var fingerprint, _ = intent.FingerprintOf([]byte(body))
+
+var key = intent.Key{Scope: "proof", Operation: "charge", ID: "k"}
+
+func (w *world) delivery(n int) intent.Delivery {
+	return intent.Delivery{Key: key.ID, Fingerprint: fingerprint, Payload: []byte(body), MessageID: fmt.Sprint("message-", n)}
+}
+
+func (w *world) choose(options int) int { return w.chooser.choose(options) }
+
+func (w *world) say(format string, args ...any) {
+	w.story = append(w.story, fmt.Sprintf("%6.1fs  ", time.Since(start()).Seconds())+fmt.Sprintf(format, args...))
+}
+
+// start is when the clock of a bubble begins.
+func start() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+func (w *world) fail(format string, args ...any) {
+	if w.fault == "" {
+		w.fault = fmt.Sprintf(format, args...)
+	}
+	w.say("FAULT: "+format, args...)
+}
+
+// handler is a process's.
+func (w *world) handler(k *worker) deliverer {
+	store := dynamo.New(&gate{db: w.api, w: k}, records)
+	c := intent.Config{Scope: key.Scope, Operation: key.Operation, Store: store, Now: k.now}
+	switch w.class {
+	case Keyed:
+		return &intent.Keyed[payload]{Config: c, Window: 24 * time.Hour, Effect: k.effect}
+	case Ledger:
+		return &dynamo.Ledger[payload]{Config: c, Effect: k.ledger}
+	case Probed:
+		return &intent.Blind[payload]{Config: c, Effect: k.effect, Probe: k.probe}
+	}
+	return &intent.Blind[payload]{Config: c, Effect: k.effect}
+}
+
+// ledger takes the cents from an account that has enough for one.
+func (k *worker) ledger(_ context.Context, p payload, _ intent.Attempt) (dynamo.Writes, error) {
+	cents := func(n int64) types.AttributeValue { return &types.AttributeValueMemberN{Value: fmt.Sprint(n)} }
+	return dynamo.Writes{
+		Items: []types.TransactWriteItem{{Update: &types.Update{
+			TableName: aws.String(accounts), Key: map[string]types.AttributeValue{"account": &types.AttributeValueMemberS{Value: "a"}},
+			UpdateExpression: aws.String("SET balance = balance + :d"), ConditionExpression: aws.String("balance >= :n"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":d": cents(-p.Cents), ":n": cents(p.Cents)},
+		}}},
+		Result: "r",
+		Failed: func([]types.CancellationReason) error { return intent.Refuse("insufficient funds") },
+	}, nil
+}
+
+// run is the history.
+func (w *world) run(sideBySide int) {
+	w.last = w.read()
+	for n := range sideBySide {
+		w.workers = append(w.workers, &worker{world: w, number: n})
+	}
+	w.schedule(w.workers)
+	// Redelivery, until it is decided or reported.
+	for range maxDeliveries {
+		if w.quiet() {
+			break
+		}
+		time.Sleep([]time.Duration{lapsed, settled}[w.far.wait(w.class)])
+		w.operate()
+		k := &worker{world: w, number: len(w.workers)}
+		w.workers = append(w.workers, k)
+		w.schedule([]*worker{k})
+	}
+	for _, e := range w.pending { // what was still on its way
+		w.say("%s arrives at last", e.name)
+		e.happen()
+	}
+	w.judge()
+}
+
+// wait is 1 where a probe's time must come.
+func (s *farSide) wait(c Class) int {
+	if c == Probed {
+		return 1
+	}
+	return 0
+}
+
+// schedule lets the workers go, one call at a time, until all have ended.
+func (w *world) schedule(workers []*worker) {
+	var current *worker
+	started := 0
+	for {
+		synctest.Wait()
+		// Who backs off is waited for: what counts is the order of calls.
+		for n := 0; n < 60 && slices.ContainsFunc(workers[:started], (*worker).busy); n++ {
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		var ready []*worker
+		for _, k := range workers[:started] {
+			if k.at != nil {
+				ready = append(ready, k)
+			}
+		}
+		if current != nil && current.at != nil {
+			i := slices.Index(ready, current)
+			ready[0], ready[i] = ready[i], ready[0] // it goes on, if nothing unusual happens
+		}
+		if len(ready) == 0 && started == len(workers) {
+			return
+		}
+		// Who goes on: one of the ready, a delivery that begins, time, or an event.
+		options := len(ready)
+		begin, pass, events := -1, -1, -1
+		if started < len(workers) {
+			begin = options
+			options++
+		}
+		if len(ready) > 0 {
+			pass = options
+			options++
+			events = options
+			options += len(w.pending)
+		}
+		switch o := w.choose(options); {
+		case o < len(ready):
+			current = ready[o]
+			w.step(current)
+		case o == begin:
+			current = workers[started]
+			current.skew = []time.Duration{0, maxSkew, -maxSkew}[w.choose(3)]
+			started++
+			w.say("delivery %d begins, clock %v ahead", current.number, current.skew)
+			go current.run(w.handler(current))
+		case o == pass:
+			w.say("all leases lapse")
+			time.Sleep(lapsed)
+		default:
+			e := w.pending[o-events]
+			w.pending = slices.Delete(w.pending, o-events, o-events+1)
+			w.say("%s arrives", e.name)
+			e.happen()
+		}
+	}
+}
+
+// busy: it neither waits for leave nor is at its end.
+func (k *worker) busy() bool { return k.at == nil && !k.ended }
+
+// step lets one call through.
+func (w *world) step(k *worker) {
+	a := k.at
+	f := a.fates[w.choose(len(a.fates))]
+	w.say("delivery %d: %s: %v", k.number, a.operation, f)
+	a.proceed <- f
+	synctest.Wait()
+	if k.ended {
+		w.say("delivery %d ends: dead %t, %s, wait %v, %v", k.number, k.dead, k.outcome.Kind, k.outcome.Wait, k.err)
+	}
+}
+
+// quiet: the intent is decided or in doubt with nobody left to ask, and the message
+// has its answer.
+func (w *world) quiet() bool {
+	k := w.workers[len(w.workers)-1]
+	if k.dead || k.err != nil {
+		return false
+	}
+	return k.outcome.Done() || k.outcome.Kind == intent.InDoubt && k.outcome.Wait == 0
+}
+
+// operate is an operator who may settle a doubt, by what the far side shows.
+func (w *world) operate() {
+	if w.last.State != intent.StateInDoubt || w.choose(2) == 0 {
+		return
+	}
+	next := w.last
+	if w.far.effects > 0 {
+		next = next.Finish(intent.StateCompleted, "r", time.Now(), 90*24*time.Hour)
+	} else {
+		w.forget("effect under way")
+		next.State, next.Owner, next.ClaimedAt, next.Reason = intent.StateReleased, intent.NewOwner(), time.Time{}, "operator"
+	}
+	w.say("an operator settles: %s", next.State)
+	if _, err := w.store.Replace(context.Background(), w.last, next); err != nil {
+		w.fail("settle: %v", err)
+	}
+	w.changed("settle")
+}
+
+// forget drops what is on its way.
+func (w *world) forget(name string) {
+	w.pending = slices.DeleteFunc(w.pending, func(e event) bool { return e.name == name })
+}
