@@ -60,6 +60,14 @@ func (g *gate) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWrit
 	return through(ctx, g, ofWrites, "TransactWriteItems", in, g.db.TransactWriteItems)
 }
 
+func (g *gate) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+	return through(ctx, g, ofWrites, "BatchExecuteStatement", in, g.db.BatchExecuteStatement)
+}
+
+func (g *gate) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return through(ctx, g, ofReads, "BatchGetItem", in, g.db.BatchGetItem)
+}
+
 // through is one call.
 func through[In, Out any](ctx context.Context, g *gate, fates []fate, operation string, in *In,
 	call func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)) (*Out, error) {
