@@ -28,15 +28,21 @@ func (v *violation) Error() string {
 // history runs one in a bubble, on whose clock it takes hours.
 func history(t *testing.T, class Class, sideBySide int, c chooser, mutate func(dynamo.API) dynamo.API) *violation {
 	var w *world
+	return historyOf(t, &w, class, sideBySide, c, mutate)
+}
+
+// historyOf also gives its world.
+func historyOf(t *testing.T, of **world, class Class, sideBySide int, c chooser, mutate func(dynamo.API) dynamo.API) *violation {
 	synctest.Test(t, func(t *testing.T) {
 		db := memdb.New(memdb.Config{Tables: []memdb.Table{
 			{Name: records, Keys: []string{"intent"}, TTL: "expires_at"}, {Name: accounts, Keys: []string{"account"}},
 		}})
-		w = &world{class: class, chooser: c, db: db, api: db, store: dynamo.New(db, records)}
+		w := &world{class: class, chooser: c, db: db, api: db, store: dynamo.New(db, records)}
 		if mutate != nil {
 			w.api = mutate(db)
 		}
-		w.far = farSide{keys: class == Keyed, answers: map[string]error{}}
+		*of = w
+		w.far = farSide{keys: class == Keyed || class == Grouped, effects: map[string]int{}, answers: map[string]error{}}
 		if _, err := db.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(accounts), Item: map[string]types.AttributeValue{
 			"account": &types.AttributeValueMemberS{Value: "a"}, "balance": &types.AttributeValueMemberN{Value: fmt.Sprint(opening)},
 		}}); err != nil {
@@ -44,6 +50,7 @@ func history(t *testing.T, class Class, sideBySide int, c chooser, mutate func(d
 		}
 		w.run(sideBySide)
 	})
+	w := *of
 	if w.fault == "" {
 		return nil
 	}

@@ -76,7 +76,7 @@ func through[In, Out any](ctx context.Context, g *gate, fates []fate, operation 
 		g.w.world.changed(operation)
 		return out, err
 	}
-	switch g.w.arrive(ctx, operation, fates) {
+	switch g.w.arrive(ctx, operation+of(in), fates) {
 	case dropped:
 		return nil, broken("write")
 	case lost:
@@ -99,6 +99,23 @@ func through[In, Out any](ctx context.Context, g *gate, fates []fate, operation 
 	return apply()
 }
 
+// of says which record a call is about, where it is one.
+func of(in any) string {
+	var it map[string]types.AttributeValue
+	switch in := in.(type) {
+	case *dynamodb.PutItemInput:
+		it = in.Item
+	case *dynamodb.UpdateItemInput:
+		it = in.Key
+	case *dynamodb.GetItemInput:
+		it = in.Key
+	}
+	if name, ok := it["intent"].(*types.AttributeValueMemberS); ok {
+		return " of " + name.Value
+	}
+	return ""
+}
+
 // broken is what the SDK says of a connection that died.
 func broken(op string) error {
 	return &smithyhttp.RequestSendError{Err: &net.OpError{Op: op, Net: "tcp", Err: syscall.ECONNRESET}}
@@ -106,6 +123,8 @@ func broken(op string) error {
 
 // die ends the worker where it stands: nothing that it would still send arrives.
 func (w *worker) die() {
+	w.mu.Lock()
 	w.dead = true
+	w.mu.Unlock()
 	runtime.Goexit()
 }

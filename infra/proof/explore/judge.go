@@ -52,7 +52,7 @@ func short(owner string) string {
 // effects is what happened at the far side.
 func (w *world) effects() int {
 	if w.class != Ledger {
-		return w.far.effects
+		return w.far.effects[key.Downstream()]
 	}
 	for _, it := range w.db.Items(accounts) {
 		if n, ok := it["balance"].(*types.AttributeValueMemberN); ok {
@@ -72,6 +72,9 @@ func (w *world) judge() {
 	effects := w.effects()
 	if effects > 1 {
 		w.fail("%d effects of one intent", effects)
+	}
+	if n := w.far.effects[companion.Downstream()]; n > 1 {
+		w.fail("%d effects of the intent beside it", n)
 	}
 	r := w.read()
 	switch r.State {

@@ -3,6 +3,9 @@ package explore
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/singleeffect/once/shared/intent"
@@ -16,9 +19,11 @@ type worker struct {
 	world  *world
 	number int
 	skew   time.Duration // its clock's, ahead of the world's
-	at     *arrival      // where it waits; nil while it computes, sleeps or is gone
-	dead   bool
-	ended  bool // dead, or it has answered
+
+	mu      sync.Mutex
+	waiting []*arrival // its calls that wait; none while it computes, sleeps or is gone
+	running int        // deliveries of its batch that have not ended
+	dead    bool
 
 	outcome intent.Outcome
 	err     error
@@ -26,16 +31,29 @@ type worker struct {
 
 // arrival is a call that waits to be let through.
 type arrival struct {
-	operation string
+	worker    *worker
+	operation string // and what it is about
 	fates     []fate
 	proceed   chan fate
 }
 
 // arrive waits for the schedule's leave. Who gives up meanwhile is given.
 func (w *worker) arrive(ctx context.Context, operation string, fates []fate) fate {
-	a := &arrival{operation: operation, fates: fates, proceed: make(chan fate)}
-	w.at = a
-	defer func() { w.at = nil }()
+	a := &arrival{worker: w, operation: operation, fates: fates, proceed: make(chan fate)}
+	w.mu.Lock()
+	dead := w.dead
+	if !dead {
+		w.waiting = append(w.waiting, a)
+	}
+	w.mu.Unlock()
+	if dead {
+		runtime.Goexit()
+	}
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.waiting = slices.DeleteFunc(w.waiting, func(other *arrival) bool { return other == a })
+	}()
 	select {
 	case f := <-a.proceed:
 		return f
@@ -44,12 +62,41 @@ func (w *worker) arrive(ctx context.Context, operation string, fates []fate) fat
 	}
 }
 
-// run delivers the message once.
+// run delivers the message once; grouped, in a batch with one of another intent.
 func (w *worker) run(h deliverer) {
-	defer func() { w.ended = true }()
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	w.outcome, w.err = h.Deliver(ctx, w.world.delivery(w.number))
+	keys, deliver, leave := []intent.Key{key}, h.Deliver, func() {}
+	if w.world.class == Grouped {
+		keys = append(keys, companion)
+		deliver, leave = h.(grouper).Group(len(keys))
+	}
+	w.running = len(keys)
+	for _, k := range keys {
+		go func() {
+			defer func() {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.running--
+			}()
+			defer leave()
+			ctx, cancel := context.WithTimeout(context.Background(), timeout)
+			defer cancel()
+			o, err := deliver(ctx, w.world.delivery(k, w.number))
+			if k == key {
+				w.outcome, w.err = o, err
+			}
+		}()
+	}
+}
+
+// calls are its calls that wait, and whether any of its deliveries still runs.
+func (w *worker) calls() (waiting []*arrival, running bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.waiting), w.running > 0
+}
+
+type grouper interface {
+	Group(members int) (deliver func(context.Context, intent.Delivery) (intent.Outcome, error), leave func())
 }
 
 type deliverer interface {
@@ -83,13 +130,13 @@ var errUnheard = errors.New("no answer")
 // effect is the work of the intent, at the far side.
 func (w *worker) effect(ctx context.Context, _ payload, a intent.Attempt) (any, error) {
 	far := &w.world.far
-	f := w.arrive(ctx, "effect", ofEffects)
+	f := w.arrive(ctx, "effect of "+a.Key.ID, ofEffects)
 	if f == given {
 		// Cut off: what was sent may still arrive.
 		f = [...]fate{notArrived, underway}[w.world.choose(2)]
 	}
 	switch f {
-	case dieBefore:
+	case dieBefore, crashBefore:
 		w.die()
 	case notArrived:
 		return nil, errUnheard
@@ -118,10 +165,10 @@ func (w *worker) probe(ctx context.Context, _ payload, a intent.Attempt) (intent
 		return intent.Unknown, nil, nil
 	case probeFails, given:
 		return intent.Unknown, nil, errUnheard
-	case dieBefore:
+	case dieBefore, crashBefore:
 		w.die()
 	}
-	if w.world.far.effects > 0 {
+	if w.world.far.effects[a.Downstream] > 0 {
 		return intent.Yes, w.world.far.receipt, nil
 	}
 	// A "no" is final: what is under way no longer can.
@@ -131,8 +178,8 @@ func (w *worker) probe(ctx context.Context, _ payload, a intent.Attempt) (intent
 
 // farSide is a provider. It counts what happens.
 type farSide struct {
-	keys    bool // it knows idempotency keys
-	effects int
+	keys    bool           // it knows idempotency keys
+	effects map[string]int // by key
 	receipt string
 	answers map[string]error // by key: a final no; nil once it happened
 }
@@ -152,7 +199,7 @@ func (s *farSide) call(key string, f fate) (any, error) {
 		s.answers[key] = err
 		return nil, err
 	}
-	s.effects++
+	s.effects[key]++
 	s.receipt = "r"
 	s.answers[key] = nil
 	return s.receipt, nil

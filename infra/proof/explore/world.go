@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing/synctest"
 	"time"
 
@@ -40,6 +41,9 @@ const (
 	Blind  Class = "blind"
 	Probed Class = "probed"
 	Ledger Class = "ledger"
+
+	// Grouped is Keyed in a batch with another intent, whose calls it shares.
+	Grouped Class = "grouped"
 )
 
 type payload struct {
@@ -71,10 +75,13 @@ const body = `{"cents":10}`
 
 var fingerprint, _ = intent.FingerprintOf([]byte(body))
 
-var key = intent.Key{Scope: "proof", Operation: "charge", ID: "k"}
+var (
+	key       = intent.Key{Scope: "proof", Operation: "charge", ID: "k"}
+	companion = intent.Key{Scope: "proof", Operation: "charge", ID: "other"}
+)
 
-func (w *world) delivery(n int) intent.Delivery {
-	return intent.Delivery{Key: key.ID, Fingerprint: fingerprint, Payload: []byte(body), MessageID: fmt.Sprint("message-", n)}
+func (w *world) delivery(k intent.Key, n int) intent.Delivery {
+	return intent.Delivery{Key: k.ID, Fingerprint: fingerprint, Payload: []byte(body), MessageID: fmt.Sprint("message-", n)}
 }
 
 func (w *world) choose(options int) int { return w.chooser.choose(options) }
@@ -98,7 +105,7 @@ func (w *world) handler(k *worker) deliverer {
 	store := dynamo.New(&gate{db: w.api, w: k}, records)
 	c := intent.Config{Scope: key.Scope, Operation: key.Operation, Store: store, Now: k.now}
 	switch w.class {
-	case Keyed:
+	case Keyed, Grouped:
 		return &intent.Keyed[payload]{Config: c, Window: 24 * time.Hour, Effect: k.effect}
 	case Ledger:
 		return &dynamo.Ledger[payload]{Config: c, Effect: k.ledger}
@@ -160,21 +167,16 @@ func (w *world) schedule(workers []*worker) {
 	var current *worker
 	started := 0
 	for {
-		synctest.Wait()
-		// Who backs off is waited for: what counts is the order of calls.
-		for n := 0; n < 60 && slices.ContainsFunc(workers[:started], (*worker).busy); n++ {
-			time.Sleep(time.Second)
-			synctest.Wait()
-		}
-		var ready []*worker
+		w.settle(workers[:started])
+		var ready []*arrival
 		for _, k := range workers[:started] {
-			if k.at != nil {
-				ready = append(ready, k)
+			calls, _ := k.calls()
+			slices.SortFunc(calls, func(a, b *arrival) int { return strings.Compare(a.operation, b.operation) })
+			if k == current { // it goes on, if nothing unusual happens
+				ready = append(calls, ready...)
+			} else {
+				ready = append(ready, calls...)
 			}
-		}
-		if current != nil && current.at != nil {
-			i := slices.Index(ready, current)
-			ready[0], ready[i] = ready[i], ready[0] // it goes on, if nothing unusual happens
 		}
 		if len(ready) == 0 && started == len(workers) {
 			return
@@ -194,14 +196,14 @@ func (w *world) schedule(workers []*worker) {
 		}
 		switch o := w.choose(options); {
 		case o < len(ready):
-			current = ready[o]
-			w.step(current)
+			current = ready[o].worker
+			w.step(ready[o])
 		case o == begin:
 			current = workers[started]
 			current.skew = []time.Duration{0, maxSkew, -maxSkew}[w.choose(3)]
 			started++
 			w.say("delivery %d begins, clock %v ahead", current.number, current.skew)
-			go current.run(w.handler(current))
+			current.run(w.handler(current))
 		case o == pass:
 			w.say("all leases lapse")
 			time.Sleep(lapsed)
@@ -214,17 +216,37 @@ func (w *world) schedule(workers []*worker) {
 	}
 }
 
-// busy: it neither waits for leave nor is at its end.
-func (k *worker) busy() bool { return k.at == nil && !k.ended }
+// settle waits until every process waits for leave with a call. Time passes only
+// where one does not: who backs off, or waits for company, goes on then.
+func (w *world) settle(workers []*worker) {
+	synctest.Wait()
+	for range 60 {
+		busy := false
+		for _, k := range workers {
+			calls, running := k.calls()
+			for _, a := range calls {
+				if k.dead { // with its process
+					a.proceed <- crashBefore
+				}
+			}
+			busy = busy || running && (len(calls) == 0 || k.dead)
+		}
+		if !busy {
+			return
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+	}
+}
 
 // step lets one call through.
-func (w *world) step(k *worker) {
-	a := k.at
+func (w *world) step(a *arrival) {
+	k := a.worker
 	f := a.fates[w.choose(len(a.fates))]
 	w.say("delivery %d: %s: %v", k.number, a.operation, f)
 	a.proceed <- f
 	synctest.Wait()
-	if k.ended {
+	if _, running := k.calls(); !running {
 		w.say("delivery %d ends: dead %t, %s, wait %v, %v", k.number, k.dead, k.outcome.Kind, k.outcome.Wait, k.err)
 	}
 }
@@ -245,7 +267,7 @@ func (w *world) operate() {
 		return
 	}
 	next := w.last
-	if w.far.effects > 0 {
+	if w.far.effects[key.Downstream()] > 0 {
 		next = next.Finish(intent.StateCompleted, "r", time.Now(), 90*24*time.Hour)
 	} else {
 		w.forget("effect under way")
