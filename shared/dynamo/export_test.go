@@ -2,10 +2,11 @@ package dynamo
 
 import "time"
 
-// Patient returns the store whose groups never send before all who run have asked,
-// for tests that count calls: on a busy machine 50 ms are soon over.
+// Patient returns the store whose groups never send before all who run have asked
+// and that takes its time for large results, for tests that count calls or read such
+// results: on a busy machine 50 and 500 ms are soon over.
 func (s *Store) Patient() *Store {
 	patient := *s
-	patient.linger = time.Hour
+	patient.linger, patient.storeResultFor = time.Hour, time.Minute
 	return &patient
 }

@@ -67,7 +67,7 @@ func (s *Store) keep(ctx context.Context, r *intent.Record) types.AttributeValue
 	if sibling == nil {
 		return attribute
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeResultFor)
+	ctx, cancel := context.WithTimeout(ctx, s.storeResultFor)
 	defer cancel()
 	err := persist(ctx, func(ctx context.Context) error {
 		// Unconditional, and safe: the key names its content, so whoever writes it

@@ -78,6 +78,7 @@ func TestC30_Results(t *testing.T) {
 					first, final = intent.Refused, intent.Refused
 				}
 				w := b.worker(t)
+				w.store = w.store.Patient()
 				o, err := w.deliver(h(w, p, d.Key, c.result), d)
 				want(t, "first delivery", o, err, first)
 				wantResult(t, "first delivery", o.Result, c.result, c.omitted)

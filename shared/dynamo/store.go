@@ -18,17 +18,18 @@ import (
 // (S), TTL on "expires_at". It must not be a replica of an eventually
 // consistent global table: two Regions would both win a claim.
 type Store struct {
-	client API
-	table  string
-	alone  bool          // no two records share a call
-	linger time.Duration // of a group's first write
+	client         API
+	table          string
+	alone          bool          // no two records share a call
+	linger         time.Duration // of a group's first write
+	storeResultFor time.Duration // at the most, a large one
 }
 
 var _ intent.Store = (*Store)(nil)
 
 // New returns the store on the table.
 func New(client API, table string) *Store {
-	return &Store{client: client, table: table, linger: linger}
+	return &Store{client: client, table: table, linger: linger, storeResultFor: storeResultFor}
 }
 
 // Alone returns the store that makes a call for each record, whatever its batch.

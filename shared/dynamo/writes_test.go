@@ -275,6 +275,7 @@ func TestWritesWithALargeResult(t *testing.T) {
 				p := new(provider)
 				d := message(t, `{"cents":10}`)
 				w := b.worker(t)
+				w.store = w.store.Patient()
 				w.plan = func(call intenttest.Call) intenttest.Fault {
 					if call.Operation == "PutItem" && call.Number > 1 { // the first is the claim
 						return c.fault
