@@ -92,7 +92,7 @@ func through[In, Out any](ctx context.Context, g *gate, fates []fate, operation 
 		_, _ = apply()
 		g.w.die()
 	case late:
-		g.w.world.pending = append(g.w.world.pending, event{"late copy of " + operation, func() { _, _ = apply() }})
+		g.w.world.later(event{"late copy of " + operation, g.w.number, false, func() { _, _ = apply() }})
 	case given:
 		return nil, ctx.Err()
 	}

@@ -88,11 +88,12 @@ func (w *worker) run(h deliverer) {
 	}
 }
 
-// calls are its calls that wait, and whether any of its deliveries still runs.
-func (w *worker) calls() (waiting []*arrival, running bool) {
+// calls are its calls that wait, whether any of its deliveries still runs, and
+// whether it is dead.
+func (w *worker) calls() (waiting []*arrival, running, dead bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.waiting), w.running > 0
+	return slices.Clone(w.waiting), w.running > 0, w.dead
 }
 
 type grouper interface {
@@ -131,10 +132,6 @@ var errUnheard = errors.New("no answer")
 func (w *worker) effect(ctx context.Context, _ payload, a intent.Attempt) (any, error) {
 	far := &w.world.far
 	f := w.arrive(ctx, "effect of "+a.Key.ID, ofEffects)
-	if f == given {
-		// Cut off: what was sent may still arrive.
-		f = [...]fate{notArrived, underway}[w.world.choose(2)]
-	}
 	switch f {
 	case dieBefore, crashBefore:
 		w.die()
@@ -144,8 +141,8 @@ func (w *worker) effect(ctx context.Context, _ payload, a intent.Attempt) (any, 
 		return nil, intent.Refuse("no")
 	case ownLater:
 		return nil, intent.NotApplied(errUnheard)
-	case underway:
-		w.world.pending = append(w.world.pending, event{"effect under way", func() { _, _ = far.call(a.Downstream, ok) }})
+	case underway, given:
+		w.world.later(event{underwayEffect, w.number, f == given, func() { _, _ = far.call(a.Downstream, ok) }})
 		return nil, errUnheard
 	}
 	result, err := far.call(a.Downstream, f)
@@ -172,7 +169,7 @@ func (w *worker) probe(ctx context.Context, _ payload, a intent.Attempt) (intent
 		return intent.Yes, w.world.far.receipt, nil
 	}
 	// A "no" is final: what is under way no longer can.
-	w.world.forget("effect under way")
+	w.world.forget(underwayEffect)
 	return intent.No, nil, nil
 }
 

@@ -1,10 +1,12 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing/synctest"
 	"time"
 
@@ -53,8 +55,13 @@ type payload struct {
 // event happens at some time after what caused it.
 type event struct {
 	name   string
+	worker int  // whose doing it was
+	doubt  bool // it may also never happen: its call was cut off before it was let through
 	happen func()
 }
+
+// underwayEffect is an effect whose caller heard nothing.
+const underwayEffect = "effect under way"
 
 // world is one history.
 type world struct {
@@ -65,7 +72,8 @@ type world struct {
 	store   *dynamo.Store // of those who look on
 	far     farSide
 	workers []*worker
-	pending []event
+	mu      sync.Mutex
+	pending []event       // guarded, since several callers may be cut off at once
 	last    intent.Record // as it stands
 	story   []string
 	fault   string // the first that was found
@@ -147,7 +155,10 @@ func (w *world) run(sideBySide int) {
 		w.workers = append(w.workers, k)
 		w.schedule([]*worker{k})
 	}
-	for _, e := range w.pending { // what was still on its way
+	for _, e := range w.onTheirWay() {
+		if e.doubt && w.choose(2) == 0 {
+			continue
+		}
 		w.say("%s arrives at last", e.name)
 		e.happen()
 	}
@@ -170,7 +181,7 @@ func (w *world) schedule(workers []*worker) {
 		w.settle(workers[:started])
 		var ready []*arrival
 		for _, k := range workers[:started] {
-			calls, _ := k.calls()
+			calls, _, _ := k.calls()
 			slices.SortFunc(calls, func(a, b *arrival) int { return strings.Compare(a.operation, b.operation) })
 			if k == current { // it goes on, if nothing unusual happens
 				ready = append(calls, ready...)
@@ -192,7 +203,7 @@ func (w *world) schedule(workers []*worker) {
 			pass = options
 			options++
 			events = options
-			options += len(w.pending)
+			options += len(w.onTheirWay())
 		}
 		switch o := w.choose(options); {
 		case o < len(ready):
@@ -208,7 +219,7 @@ func (w *world) schedule(workers []*worker) {
 			w.say("all leases lapse")
 			time.Sleep(lapsed)
 		default:
-			e := w.pending[o-events]
+			e := w.onTheirWay()[o-events]
 			w.pending = slices.Delete(w.pending, o-events, o-events+1)
 			w.say("%s arrives", e.name)
 			e.happen()
@@ -223,13 +234,13 @@ func (w *world) settle(workers []*worker) {
 	for range 60 {
 		busy := false
 		for _, k := range workers {
-			calls, running := k.calls()
+			calls, running, dead := k.calls()
 			for _, a := range calls {
-				if k.dead { // with its process
+				if dead { // with its process
 					a.proceed <- crashBefore
 				}
 			}
-			busy = busy || running && (len(calls) == 0 || k.dead)
+			busy = busy || running && (len(calls) == 0 || dead)
 		}
 		if !busy {
 			return
@@ -246,7 +257,7 @@ func (w *world) step(a *arrival) {
 	w.say("delivery %d: %s: %v", k.number, a.operation, f)
 	a.proceed <- f
 	synctest.Wait()
-	if _, running := k.calls(); !running {
+	if _, running, _ := k.calls(); !running {
 		w.say("delivery %d ends: dead %t, %s, wait %v, %v", k.number, k.dead, k.outcome.Kind, k.outcome.Wait, k.err)
 	}
 }
@@ -270,7 +281,7 @@ func (w *world) operate() {
 	if w.far.effects[key.Downstream()] > 0 {
 		next = next.Finish(intent.StateCompleted, "r", time.Now(), 90*24*time.Hour)
 	} else {
-		w.forget("effect under way")
+		w.forget(underwayEffect)
 		next.State, next.Owner, next.ClaimedAt, next.Reason = intent.StateReleased, intent.NewOwner(), time.Time{}, "operator"
 	}
 	w.say("an operator settles: %s", next.State)
@@ -278,6 +289,23 @@ func (w *world) operate() {
 		w.fail("settle: %v", err)
 	}
 	w.changed("settle")
+}
+
+// later puts an event on its way.
+func (w *world) later(e event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pending = append(w.pending, e)
+}
+
+// onTheirWay are the events to come, in an order that is the same in every run.
+func (w *world) onTheirWay() []event {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	slices.SortStableFunc(w.pending, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.worker, b.worker), strings.Compare(a.name, b.name))
+	})
+	return w.pending
 }
 
 // forget drops what is on its way.
