@@ -32,6 +32,7 @@ func (c check) String() string {
 type Result struct {
 	Configuration string
 	Mutant        string // empty: the model as it is
+	Breaks        string // the mutant's rule, after the number of the public case that it stands for
 	States        int64  // stored, each a different one
 	Errors        int    // 1 at the most: the search ends at the first
 	Fault         string // what the first error is, in the model's words
@@ -98,6 +99,11 @@ func (t Tools) check(ctx context.Context, dir string, c check) (Result, error) {
 		return Result{}, err
 	}
 	result.Configuration, result.Mutant = c.name, c.mutant
+	for _, m := range declared() {
+		if m.name == c.mutant {
+			result.Breaks = m.breaks
+		}
+	}
 	if result.Errors > 0 && c.mutant == "" {
 		if result.Trace, err = t.trace(ctx, dir, c); err != nil {
 			return Result{}, err

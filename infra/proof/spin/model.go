@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"regexp"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/singleeffect/once/shared/intent"
 )
@@ -68,10 +68,11 @@ func Differences(model, code []intent.Transition) []string {
 	return rows
 }
 
-// Mutant is a line of model/rules.pml.
+// mutant is a line of model/rules.pml.
 type mutant struct {
 	name   string
-	effect string // what it does, with the number of the case that it stands for
+	number int
+	breaks string // what it does, after the number of the public case that it stands for
 }
 
 var mutantLine = regexp.MustCompile(`(?m)^#define ([A-Z][A-Z_]+) +(\d+) /\* (.*) \*/$`)
@@ -80,7 +81,11 @@ var mutantLine = regexp.MustCompile(`(?m)^#define ([A-Z][A-Z_]+) +(\d+) /\* (.*)
 func declared() []mutant {
 	var all []mutant
 	for _, m := range mutantLine.FindAllStringSubmatch(read("rules.pml"), -1) {
-		all = append(all, mutant{m[1], strings.TrimSpace(m[3])})
+		number, err := strconv.Atoi(m[2])
+		if err != nil {
+			panic(err) // digits, embedded
+		}
+		all = append(all, mutant{m[1], number, m[3]})
 	}
 	return all
 }

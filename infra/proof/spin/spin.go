@@ -52,12 +52,15 @@ type Tools struct{ spin, compiler string }
 // Find returns the tools of this machine, or a *MissingError.
 func Find() (Tools, error) {
 	var t Tools
-	for name, path := range map[string]*string{"spin": &t.spin, "gcc": &t.compiler} {
-		found, err := exec.LookPath(name)
+	for _, tool := range []struct {
+		name string
+		path *string
+	}{{"spin", &t.spin}, {"gcc", &t.compiler}} {
+		found, err := exec.LookPath(tool.name)
 		if err != nil {
-			return Tools{}, &MissingError{name}
+			return Tools{}, &MissingError{tool.name}
 		}
-		*path = found
+		*tool.path = found
 	}
 	return t, nil
 }

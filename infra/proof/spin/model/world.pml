@@ -161,7 +161,8 @@ proctype Retention() {
 /* With LIVE: SQS, and an operator who redrives what may run. In the end faults cease; from then on every intent must end, with its
    message acknowledged, or be in doubt, with its message in quarantine. */
 #if LIVE
-#define MAY_REDRIVE (quarantined && (rec.state != in_doubt || PROBES) && !(breaks(SETTLED_NOT_REDRIVEN) && rec.state == released))
+/* A redrive amid faults would lead to no record that is not met without it. */
+#define MAY_REDRIVE (calm && quarantined && (rec.state != in_doubt || PROBES) && !(breaks(SETTLED_NOT_REDRIVEN) && rec.state == released))
 #define in_hand(i, m) (d[i].at != idle && d[i].message == m)
 #define unknown_to_all(m) (!queued[m] && !in_hand(0, m) && !in_hand(1, m))
 proctype SQS() {
