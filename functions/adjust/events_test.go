@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
@@ -33,7 +31,7 @@ type function struct {
 }
 
 // newFunction sends what it quarantines to dead; without one it lists it.
-func newFunction(t *testing.T, dead *deadLetters) function {
+func newFunction(t *testing.T, dead *intenttest.DeadLetters) function {
 	t.Helper()
 	db := intenttest.Engine(t)
 	accounts := intenttest.Table(t, db, "account_id")
@@ -64,17 +62,6 @@ const (
 	queueURL      = "https://sqs.us-east-1.amazonaws.com/123456789012/once-adjust.fifo"
 	deadLetterURL = "https://sqs.us-east-1.amazonaws.com/123456789012/once-adjust-dead.fifo"
 )
-
-// deadLetters records what is quarantined.
-type deadLetters struct {
-	sqsbatch.Queue
-	sent []*sqs.SendMessageInput
-}
-
-func (d *deadLetters) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
-	d.sent = append(d.sent, in)
-	return &sqs.SendMessageOutput{}, nil
-}
 
 // handle runs one sample and returns the indexes of the messages that are listed.
 func (f function) handle(t *testing.T, name string) []int {
@@ -124,13 +111,13 @@ func TestSampleEvents(t *testing.T) {
 			t.Fatalf("no test knows the story %s", name)
 		}
 		t.Run(name, func(t *testing.T) {
-			dead := new(deadLetters)
+			dead := intenttest.NewDeadLetters(t)
 			f := newFunction(t, dead)
 			if got := f.handle(t, file); !slices.Equal(got, story.listed) {
 				t.Errorf("listed: got %v, want %v", got, story.listed)
 			}
 			var reasons []string
-			for _, in := range dead.sent {
+			for _, in := range dead.Sent() {
 				code, _, _ := strings.Cut(*in.MessageAttributes[sqsbatch.ReasonAttribute].StringValue, ":")
 				reasons = append(reasons, code)
 				// The group goes on as one in the dead-letter queue, and there no two hide each other (C16).
@@ -157,7 +144,7 @@ func TestSampleEvents(t *testing.T) {
 
 // One after the other they are one intent: one change, and nobody is left waiting for an answer.
 func TestSampleEventsOfOneIntent(t *testing.T) {
-	f := newFunction(t, new(deadLetters))
+	f := newFunction(t, intenttest.NewDeadLetters(t))
 	for _, name := range []string{"first-delivery", "redelivery", "redriven-with-new-message-id", "duplicate-in-batch"} {
 		if got := f.handle(t, samples+"adjust-"+name+".json"); len(got) != 0 {
 			t.Errorf("%s: listed %v, want none", name, got)
@@ -170,11 +157,11 @@ func TestSampleEventsOfOneIntent(t *testing.T) {
 // sent away does it stop its group.
 func TestGroupGoesOnAfterPoison(t *testing.T) {
 	for name, c := range map[string]struct {
-		dead    *deadLetters
+		dead    *intenttest.DeadLetters
 		listed  []string
 		balance string
 	}{
-		"quarantined": {new(deadLetters), nil, "9000"},
+		"quarantined": {intenttest.NewDeadLetters(t), nil, "9000"},
 		"listed":      {nil, []string{"poison", "behind it"}, "10000"},
 	} {
 		t.Run(name, func(t *testing.T) {

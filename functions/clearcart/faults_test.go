@@ -143,12 +143,18 @@ func TestDeadline(t *testing.T) {
 func TestKilled(t *testing.T) {
 	const table = "CLEARCART_TEST_TABLE"
 	if name := os.Getenv(table); name != "" { // the process that is killed
-		w := &world{carts: name, faults: new(intenttest.Faults), dead: new(deadLetters)}
-		w.faults.Plan = at(10, "DeleteItem", intenttest.Fault{After: func() {
+		w := &world{carts: name, faults: new(intenttest.Faults), dead: intenttest.NewDeadLetters(t)}
+		tenth := at(10, "DeleteItem", intenttest.Fault{After: func() {
 			if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 				t.Error(err)
 			}
 		}})
+		w.faults.Plan = func(call intenttest.Call) intenttest.Fault {
+			if call.Operation == "DeleteItem" && call.Number > 10 {
+				return intenttest.Fault{Delay: time.Minute} // however slow the tenth's answer is
+			}
+			return tenth(call)
+		}
 		handle(t, t.Context(), w.worker(t), message("7", noon))
 		t.Fatal("lived on")
 	}

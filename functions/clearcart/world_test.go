@@ -6,14 +6,12 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
@@ -30,39 +28,17 @@ type world struct {
 	db     *dynamodb.Client
 	carts  string
 	faults *intenttest.Faults
-	dead   *deadLetters
+	dead   *intenttest.DeadLetters
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := intenttest.Engine(t)
-	return &world{db, intenttest.Table(t, db, "user_id", "item_id"), new(intenttest.Faults), new(deadLetters)}
-}
-
-// deadLetters records what is quarantined.
-type deadLetters struct {
-	sqsbatch.Queue
-	mu   sync.Mutex
-	sent []*sqs.SendMessageInput
-}
-
-func (d *deadLetters) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.sent = append(d.sent, in)
-	return &sqs.SendMessageOutput{}, nil
+	return &world{db, intenttest.Table(t, db, "user_id", "item_id"), new(intenttest.Faults), intenttest.NewDeadLetters(t)}
 }
 
 // reasons are those of what was quarantined so far, in that order.
-func (d *deadLetters) reasons() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var reasons []string
-	for _, in := range d.sent {
-		reasons = append(reasons, aws.ToString(in.MessageAttributes[sqsbatch.ReasonAttribute].StringValue))
-	}
-	return reasons
-}
+func (w *world) reasons() []string { return w.dead.Values(sqsbatch.ReasonAttribute) }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
@@ -142,16 +118,16 @@ func handle(t *testing.T, ctx context.Context, worker *sqsbatch.Batch, messages 
 // wantDone delivers a message to a worker of its own that is to acknowledge it.
 func (w *world) wantDone(t *testing.T, m events.SQSMessage) {
 	t.Helper()
-	if listed := handle(t, t.Context(), w.worker(t), m); len(listed) != 0 || len(w.dead.reasons()) != 0 {
-		t.Errorf("listed %v, quarantined %q, want the message done", listed, w.dead.reasons())
+	if listed := handle(t, t.Context(), w.worker(t), m); len(listed) != 0 || len(w.reasons()) != 0 {
+		t.Errorf("listed %v, quarantined %q, want the message done", listed, w.reasons())
 	}
 }
 
 // wantListed delivers a message that is to be delivered again.
 func (w *world) wantListed(t *testing.T, ctx context.Context, m events.SQSMessage) {
 	t.Helper()
-	if listed := handle(t, ctx, w.worker(t), m); len(listed) != 1 || len(w.dead.reasons()) != 0 {
-		t.Errorf("listed %v, quarantined %q, want the message listed", listed, w.dead.reasons())
+	if listed := handle(t, ctx, w.worker(t), m); len(listed) != 1 || len(w.reasons()) != 0 {
+		t.Errorf("listed %v, quarantined %q, want the message listed", listed, w.reasons())
 	}
 }
 

@@ -66,7 +66,7 @@ func TestSampleEvents(t *testing.T) {
 			if got := intenttest.Listed(t, file, w.worker(t).Handle); len(got) != 0 {
 				t.Errorf("listed: got %v, want none", got)
 			}
-			reasons := w.dead.reasons()
+			reasons := w.reasons()
 			if len(reasons) != len(story.hold) || slices.ContainsFunc(reasons, func(r string) bool { return !strings.HasPrefix(r, story.reason) }) {
 				t.Errorf("quarantined: got %q, want %d for %q", reasons, len(story.hold), story.reason)
 			}

@@ -61,7 +61,7 @@ func TestEveryOrderOfDeliveries(t *testing.T) {
 			}
 		}
 	}
-	if got := w.dead.reasons(); len(got) != 0 {
+	if got := w.reasons(); len(got) != 0 {
 		t.Errorf("quarantined %q, want nothing", got)
 	}
 }

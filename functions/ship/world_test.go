@@ -1,19 +1,16 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
@@ -30,39 +27,17 @@ type world struct {
 	db     *dynamodb.Client
 	orders string
 	faults *intenttest.Faults
-	dead   *deadLetters
+	dead   *intenttest.DeadLetters
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := intenttest.Engine(t)
-	return &world{db, intenttest.Table(t, db, orderIDAttribute), new(intenttest.Faults), new(deadLetters)}
-}
-
-// deadLetters records what is quarantined.
-type deadLetters struct {
-	sqsbatch.Queue
-	mu   sync.Mutex
-	sent []*sqs.SendMessageInput
-}
-
-func (d *deadLetters) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.sent = append(d.sent, in)
-	return &sqs.SendMessageOutput{}, nil
+	return &world{db, intenttest.Table(t, db, orderIDAttribute), new(intenttest.Faults), intenttest.NewDeadLetters(t)}
 }
 
 // reasons are those of what was quarantined so far, in that order.
-func (d *deadLetters) reasons() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var reasons []string
-	for _, in := range d.sent {
-		reasons = append(reasons, aws.ToString(in.MessageAttributes[sqsbatch.ReasonAttribute].StringValue))
-	}
-	return reasons
-}
+func (w *world) reasons() []string { return w.dead.Values(sqsbatch.ReasonAttribute) }
 
 // put writes an order: its status, empty for none, and what else it has.
 func (w *world) put(t *testing.T, id, status string, more item) {
@@ -168,26 +143,26 @@ func handle(t *testing.T, worker *sqsbatch.Batch, messages ...events.SQSMessage)
 // wantDone delivers a message that is to be acknowledged and not quarantined.
 func (w *world) wantDone(t *testing.T, m events.SQSMessage) {
 	t.Helper()
-	before := len(w.dead.reasons())
-	if listed := w.deliver(t, m); len(listed) != 0 || len(w.dead.reasons()) != before {
-		t.Errorf("listed %v, quarantined %q, want the message done", listed, w.dead.reasons())
+	before := len(w.reasons())
+	if listed := w.deliver(t, m); len(listed) != 0 || len(w.reasons()) != before {
+		t.Errorf("listed %v, quarantined %q, want the message done", listed, w.reasons())
 	}
 }
 
 // wantListed delivers a message that is to be delivered again.
 func (w *world) wantListed(t *testing.T, m events.SQSMessage) {
 	t.Helper()
-	if listed := w.deliver(t, m); len(listed) != 1 || len(w.dead.reasons()) != 0 {
-		t.Errorf("listed %v, quarantined %q, want the message listed", listed, w.dead.reasons())
+	if listed := w.deliver(t, m); len(listed) != 1 || len(w.reasons()) != 0 {
+		t.Errorf("listed %v, quarantined %q, want the message listed", listed, w.reasons())
 	}
 }
 
 // wantQuarantined delivers a message that is to go to the dead-letter queue for that reason.
 func (w *world) wantQuarantined(t *testing.T, m events.SQSMessage, reason string) {
 	t.Helper()
-	before := len(w.dead.reasons())
+	before := len(w.reasons())
 	listed := w.deliver(t, m)
-	reasons := w.dead.reasons()[before:]
+	reasons := w.reasons()[before:]
 	if len(listed) != 0 || len(reasons) != 1 || !strings.HasPrefix(reasons[0], "unprocessable: ") || !strings.Contains(reasons[0], reason) {
 		t.Errorf("listed %v, quarantined for %q, want the message quarantined for %q", listed, reasons, reason)
 	}
