@@ -25,14 +25,8 @@ func (v *violation) Error() string {
 	return fmt.Sprintf("%s\n%s\n%s", v.fault, v.how, strings.Join(v.story, "\n"))
 }
 
-// history runs one in a bubble, on whose clock it takes hours.
-func history(t *testing.T, class Class, sideBySide int, c chooser, mutate func(dynamo.API) dynamo.API) *violation {
-	var w *world
-	return historyOf(t, &w, class, sideBySide, c, mutate)
-}
-
-// historyOf also gives its world.
-func historyOf(t *testing.T, of **world, class Class, sideBySide int, c chooser, mutate func(dynamo.API) dynamo.API) *violation {
+// history runs one in a bubble, on whose clock it takes hours, and gives its story.
+func history(t *testing.T, class Class, sideBySide int, c chooser, mutate func(dynamo.API) dynamo.API) (story []string, v *violation) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memdb.New(memdb.Config{Tables: []memdb.Table{
 			{Name: records, Keys: []string{"intent"}, TTL: "expires_at"}, {Name: accounts, Keys: []string{"account"}},
@@ -41,7 +35,6 @@ func historyOf(t *testing.T, of **world, class Class, sideBySide int, c chooser,
 		if mutate != nil {
 			w.api = mutate(db)
 		}
-		*of = w
 		w.far = farSide{keys: class == Keyed || class == Grouped, effects: map[string]int{}, answers: map[string]error{}}
 		if _, err := db.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(accounts), Item: map[string]types.AttributeValue{
 			"account": &types.AttributeValueMemberS{Value: "a"}, "balance": &types.AttributeValueMemberN{Value: fmt.Sprint(opening)},
@@ -49,12 +42,11 @@ func historyOf(t *testing.T, of **world, class Class, sideBySide int, c chooser,
 			t.Fatal(err)
 		}
 		w.run(sideBySide)
+		if story = w.story; w.fault != "" {
+			v = &violation{w.fault, fmt.Sprintf("%s, %d side by side, %s", class, sideBySide, c), story}
+		}
 	})
-	w := *of
-	if w.fault == "" {
-		return nil
-	}
-	return &violation{w.fault, fmt.Sprintf("%s, %d side by side, %s", class, sideBySide, c), w.story}
+	return story, v
 }
 
 // exhaust runs every history of up to that many deviations, until one goes wrong.
@@ -62,7 +54,7 @@ func exhaust(t *testing.T, class Class, sideBySide, deviations int, mutate func(
 	p := &path{budget: deviations}
 	for {
 		histories++
-		if v := history(t, class, sideBySide, p, mutate); v != nil {
+		if _, v := history(t, class, sideBySide, p, mutate); v != nil {
 			return histories, v
 		}
 		if !p.next() {

@@ -63,8 +63,7 @@ func (w *world) effects() int {
 	return -1
 }
 
-// opening is enough for one effect and not for two... of which the second would be
-// refused by its own condition; so it is enough for many.
+// opening is enough for many effects: no second one is refused for want of money.
 const opening = 1000
 
 // judge counts, and compares with what was said.

@@ -8,11 +8,11 @@ import (
 // A batch really shares its calls: the explored histories would say nothing of groups
 // otherwise.
 func TestGroupedSharesItsCalls(t *testing.T) {
-	var w *world
-	if v := historyOf(t, &w, Grouped, 1, &path{}, nil); v != nil {
+	told, v := history(t, Grouped, 1, &path{}, nil)
+	if v != nil {
 		t.Fatal(v)
 	}
-	if story := strings.Join(w.story, "\n"); strings.Count(story, "BatchExecuteStatement: ") != 2 || strings.Contains(story, "PutItem") {
+	if story := strings.Join(told, "\n"); strings.Count(story, "BatchExecuteStatement: ") != 2 || strings.Contains(story, "PutItem") {
 		t.Errorf("got\n%s\nwant one call for the claims and one for the completions", story)
 	}
 }

@@ -149,7 +149,11 @@ func (w *world) run(sideBySide int) {
 		if w.quiet() {
 			break
 		}
-		time.Sleep([]time.Duration{lapsed, settled}[w.far.wait(w.class)])
+		if w.class == Probed {
+			time.Sleep(settled)
+		} else {
+			time.Sleep(lapsed)
+		}
 		w.operate()
 		k := &worker{world: w, number: len(w.workers)}
 		w.workers = append(w.workers, k)
@@ -163,14 +167,6 @@ func (w *world) run(sideBySide int) {
 		e.happen()
 	}
 	w.judge()
-}
-
-// wait is 1 where a probe's time must come.
-func (s *farSide) wait(c Class) int {
-	if c == Probed {
-		return 1
-	}
-	return 0
 }
 
 // schedule lets the workers go, one call at a time, until all have ended.
