@@ -50,17 +50,7 @@ func isRefusal(err error) bool {
 }
 
 func putItem(r *request, in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, error) {
-	if err := unsupported(feature{"Expected", in.Expected != nil}, feature{"ConditionalOperator", in.ConditionalOperator != ""}); err != nil {
-		return nil, err
-	}
-	showOld, err := showsOld(in.ReturnValuesOnConditionCheckFailure)
-	if err != nil {
-		return nil, err
-	}
-	if err := noneOrOld(in.ReturnValues); err != nil {
-		return nil, err
-	}
-	c, err := writeCondition(in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
+	c, showOld, err := wholeItem(*in)
 	if err != nil {
 		return nil, err
 	}
@@ -76,17 +66,12 @@ func putItem(r *request, in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, er
 }
 
 func deleteItem(r *request, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
-	if err := unsupported(feature{"Expected", in.Expected != nil}, feature{"ConditionalOperator", in.ConditionalOperator != ""}); err != nil {
-		return nil, err
-	}
-	showOld, err := showsOld(in.ReturnValuesOnConditionCheckFailure)
-	if err != nil {
-		return nil, err
-	}
-	if err := noneOrOld(in.ReturnValues); err != nil {
-		return nil, err
-	}
-	c, err := writeCondition(in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
+	// A put says all that a deletion does, beside the item itself.
+	c, showOld, err := wholeItem(dynamodb.PutItemInput{
+		Expected: in.Expected, ConditionalOperator: in.ConditionalOperator, ReturnValues: in.ReturnValues,
+		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure, ConditionExpression: in.ConditionExpression,
+		ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: in.ExpressionAttributeValues,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -175,6 +160,21 @@ func (r *request) read(t *table, k key, consistent bool) *row {
 	}
 	r.cost(t, readUnits(size, consistent), 0)
 	return found
+}
+
+// wholeItem reads what a put and a deletion say beside the item that they write.
+func wholeItem(in dynamodb.PutItemInput) (c condition, showOld bool, err error) {
+	if err := unsupported(feature{"Expected", in.Expected != nil}, feature{"ConditionalOperator", in.ConditionalOperator != ""}); err != nil {
+		return nil, false, err
+	}
+	if showOld, err = showsOld(in.ReturnValuesOnConditionCheckFailure); err != nil {
+		return nil, false, err
+	}
+	if err := noneOrOld(in.ReturnValues); err != nil {
+		return nil, false, err
+	}
+	c, err = writeCondition(in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues)
+	return c, showOld, err
 }
 
 // writeCondition parses the only expression that a put, a deletion or a check has.

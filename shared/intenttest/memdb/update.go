@@ -141,12 +141,16 @@ func wrongType() error {
 	return invalid("An operand in the update expression has an incorrect data type")
 }
 
-func (s joined) value(old item) (types.AttributeValue, error) {
-	one, err := s.one.value(old)
-	if err != nil {
-		return nil, err
+// operands are the values of two sources.
+func operands(one, two source, old item) (first, second types.AttributeValue, err error) {
+	if first, err = one.value(old); err == nil {
+		second, err = two.value(old)
 	}
-	two, err := s.two.value(old)
+	return first, second, err
+}
+
+func (s joined) value(old item) (types.AttributeValue, error) {
+	one, two, err := operands(s.one, s.two, old)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +163,7 @@ func (s joined) value(old item) (types.AttributeValue, error) {
 }
 
 func (s sum) value(old item) (types.AttributeValue, error) {
-	one, err := s.one.value(old)
-	if err != nil {
-		return nil, err
-	}
-	two, err := s.two.value(old)
+	one, two, err := operands(s.one, s.two, old)
 	if err != nil {
 		return nil, err
 	}
