@@ -165,15 +165,12 @@ func (b *Batch) work(ctx context.Context, lanes []lane) {
 		})
 		defer watchdog.Stop()
 	}
-	// An effect begun later than this would be cut off as it begins.
-	effects, stop := intent.EffectContext(ctx)
-	defer stop()
-	until, _ := effects.Deadline()
 	workers := min(b.Concurrency, len(lanes))
 	deliver, leave := b.Handler.Deliver, func() {}
 	if h, ok := b.Handler.(grouper); ok {
 		deliver, leave = h.Group(workers)
 	}
+	deliver = inTime(ctx, deliver)
 	next := make(chan lane, len(lanes))
 	for _, l := range lanes {
 		next <- l
@@ -186,7 +183,7 @@ func (b *Batch) work(ctx context.Context, lanes []lane) {
 			for l := range next {
 				// In a goroutine of its own: an effect that ends it takes no other lane along.
 				var one sync.WaitGroup
-				one.Go(func() { b.run(ctx, l, deliver, until) })
+				one.Go(func() { b.run(ctx, l, deliver) })
 				one.Wait()
 			}
 		})
@@ -200,6 +197,23 @@ type grouper interface {
 }
 
 type deliverer = func(context.Context, intent.Delivery) (intent.Outcome, error)
+
+// inTime delivers while there is time to, and begins no effect after the moment at
+// which those that run by now are cut off: it would be cut off as it begins.
+func inTime(ctx context.Context, deliver deliverer) deliverer {
+	effects, stop := intent.EffectContext(ctx)
+	stop()
+	until, bounded := effects.Deadline()
+	return func(ctx context.Context, d intent.Delivery) (intent.Outcome, error) {
+		if err := intent.TimeToStart(ctx); err != nil {
+			return intent.Outcome{}, err
+		}
+		if bounded && !time.Now().Before(until) {
+			return intent.Outcome{}, intent.ErrNoTime
+		}
+		return deliver(ctx, d)
+	}
+}
 
 // answer lists what is not done, each id once, and reports.
 func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates []fate) events.SQSEventResponse {

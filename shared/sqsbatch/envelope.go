@@ -31,7 +31,7 @@ type letter struct {
 // one that decoders understand differently is not opened.
 func open(m events.SQSMessage) (letter, error) {
 	l := letter{SQSMessage: m}
-	l.earlier(sentTimestamp(m))
+	l.sent = sentTimestamp(m)
 	l.look(m.MessageAttributes)
 	for range maxEnvelopes + 1 {
 		l.fields = object(l.Body)
@@ -52,7 +52,7 @@ func open(m events.SQSMessage) (letter, error) {
 			return l, err
 		}
 		l.look(inner.attributes)
-		l.earlier(inner.sent)
+		l.sent = earlier(l.sent, inner.sent)
 		l.Body = inner.body
 		l.MessageAttributes = maps.Clone(l.MessageAttributes)
 		if l.MessageAttributes == nil {
@@ -70,14 +70,16 @@ func (l *letter) look(attributes map[string]events.SQSMessageAttribute) {
 		l.keys = append(l.keys, key)
 	}
 	sent, unreadable := timeAttribute(attributes)
-	l.earlier(sent)
+	l.sent = earlier(l.sent, sent)
 	l.unusable = cmp.Or(l.unusable, err, unreadable)
 }
 
-func (l *letter) earlier(sent time.Time) {
-	if !sent.IsZero() && (l.sent.IsZero() || sent.Before(l.sent)) {
-		l.sent = sent
+// earlier is the earlier of two times, of which the zero one is not known.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
 	}
+	return a
 }
 
 // object is the top level of a JSON object, nil if the text is none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -88,9 +87,8 @@ func (l *lane) add(next order) {
 	}
 	for _, o := range orders {
 		if o.same(next) && !l.single {
-			if t := next.delivery.SentAt; !t.IsZero() && (o.delivery.SentAt.IsZero() || t.Before(o.delivery.SentAt)) {
-				o.delivery.SentAt = t // both are one intent, which is as old as its eldest message
-			}
+			// Both are one intent, which is as old as its eldest message.
+			o.delivery.SentAt = earlier(o.delivery.SentAt, next.delivery.SentAt)
 			o.messages = append(o.messages, next.messages...)
 			o.fates = append(o.fates, next.fates...)
 			return
@@ -108,7 +106,7 @@ func (o *order) same(next order) bool {
 }
 
 // run works a lane off.
-func (b *Batch) run(ctx context.Context, l lane, deliver deliverer, until time.Time) {
+func (b *Batch) run(ctx context.Context, l lane, deliver deliverer) {
 	stopped := false
 	for _, o := range l.orders {
 		if stopped {
@@ -119,7 +117,7 @@ func (b *Batch) run(ctx context.Context, l lane, deliver deliverer, until time.T
 			}
 			continue
 		}
-		b.deliver(ctx, o, deliver, until)
+		b.deliver(ctx, o, deliver)
 		for _, f := range o.fates {
 			stopped = stopped || l.ordered && !f.done()
 		}
@@ -131,18 +129,12 @@ var errBehind = errors.New("behind a failure in its message group")
 
 // deliver runs one order, writes its fate to each of its messages, and sees to
 // those that are not done: in quarantine, or hidden while they must wait.
-func (b *Batch) deliver(ctx context.Context, o *order, deliver deliverer, until time.Time) {
+func (b *Batch) deliver(ctx context.Context, o *order, deliver deliverer) {
 	var f fate
 	if o.read != nil {
 		f = *o.read
 	} else {
 		f.err = intent.Contain(func() (err error) {
-			if err := intent.TimeToStart(ctx); err != nil {
-				return err
-			}
-			if !until.IsZero() && !time.Now().Before(until) {
-				return intent.ErrNoTime
-			}
 			f.outcome, err = deliver(ctx, o.delivery)
 			return err
 		})

@@ -117,8 +117,8 @@ func (b *Batch) copyOf(m events.SQSMessage, reason string) (*sqs.SendMessageInpu
 	// intent would grow young. So it would by a producer whose clock is ahead.
 	l, _ := open(m)
 	own, err := timeAttribute(attributes)
-	if err == nil && !l.sent.IsZero() && (own.IsZero() || l.sent.Before(own)) {
-		attributes[TimeAttribute] = stringAttribute(strconv.FormatInt(l.sent.UnixMilli(), 10))
+	if sent := earlier(own, l.sent); err == nil && !sent.Equal(own) {
+		attributes[TimeAttribute] = stringAttribute(strconv.FormatInt(sent.UnixMilli(), 10))
 	}
 	body := m.Body
 	if len(attributes) > maxAttributes || size(body, attributes) > maxMessageBytes {
