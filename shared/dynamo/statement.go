@@ -42,26 +42,26 @@ func (s *Store) insert(next intent.Record) statement {
 func (s *Store) update(next intent.Record, result types.AttributeValue) statement {
 	v := values(next, result)
 	var st statement
-	term := func(text string) string { // `name = :value`
-		name, value, _ := strings.Cut(text, " = ")
+	term := func(t string) string { // `name = :value`
+		name, value, _ := strings.Cut(t, " = ")
 		st.parameters = append(st.parameters, v[value])
 		return quoted(name) + " = ?"
 	}
-	var text strings.Builder
-	text.WriteString(`UPDATE "` + s.table + `"`)
+	var b strings.Builder
+	b.WriteString(`UPDATE "` + s.table + `"`)
 	set, remove, removes := strings.Cut(strings.TrimPrefix(updateFor(next), "SET "), " REMOVE ")
 	for assignment := range strings.SplitSeq(set, ", ") {
-		text.WriteString(" SET " + term(assignment))
+		b.WriteString(" SET " + term(assignment))
 	}
 	if removes {
-		text.WriteString(" REMOVE " + quoted(remove))
+		b.WriteString(" REMOVE " + quoted(remove))
 	}
-	st.parameters = append(st.parameters, types.AttributeValue(&types.AttributeValueMemberS{Value: next.Intent}))
-	text.WriteString(" WHERE " + quoted(attrIntent) + " = ?")
+	st.parameters = append(st.parameters, text(next.Intent))
+	b.WriteString(" WHERE " + quoted(attrIntent) + " = ?")
 	for condition := range strings.SplitSeq(conditionOwnClaim, " AND ") {
-		text.WriteString(" AND " + term(condition))
+		b.WriteString(" AND " + term(condition))
 	}
-	st.text = text.String()
+	st.text = b.String()
 	return st
 }
 

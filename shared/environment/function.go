@@ -30,8 +30,8 @@ type Function struct {
 }
 
 // NewFunction reads SCOPE, INTENT_TABLE, QUEUE_URL, DEAD_LETTER_QUEUE_URL,
-// LEASE_MARGIN_SECONDS and RETENTION_DAYS, and makes the clients. The caller reads its own variables
-// before, so that the error names all of them.
+// LEASE_MARGIN_SECONDS and RETENTION_DAYS, and makes the clients. The caller reads
+// its own variables before, so that the error names all of them.
 func NewFunction(ctx context.Context, operation string, v *Variables) (*Function, error) {
 	table := v.Required("INTENT_TABLE")
 	queueURL := v.Required("QUEUE_URL")

@@ -26,10 +26,11 @@
 //
 // A record is remembered for its retention (90 days unless set). An intent that is
 // older than that by Delivery.SentAt, and has no record, is not run: ErrForgotten.
-// One whose time is not known, or was reset by a redrive, runs again. A claim is exclusive while clocks differ by less, and
-// processes stall for less, than the margins in Config: a stall between the last
-// look at the lease and the call is what no client can exclude. For Keyed the
-// provider's key still stands between such a stall and a second effect; for
+// One whose time is not known, or was reset by a redrive, runs again. A claim is
+// exclusive while clocks differ by less, and processes stall for less, than the
+// margins in Config: a stall between the last look at the lease and the call is
+// what no client can exclude. For Keyed the provider's key still stands between
+// such a stall and a second effect; for
 // Blind nothing does.
 //
 // # States

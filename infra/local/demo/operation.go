@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -66,15 +67,7 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 // none is named.
 func toDynamoDB(r *http.Request, actions ...string) bool {
 	action, ok := strings.CutPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_20120810.")
-	if !ok || len(actions) == 0 {
-		return ok
-	}
-	for _, wanted := range actions {
-		if action == wanted {
-			return true
-		}
-	}
-	return false
+	return ok && (len(actions) == 0 || slices.Contains(actions, action))
 }
 
 // posts tells a request that posts to the path of an HTTP API.
