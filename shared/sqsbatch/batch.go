@@ -171,21 +171,20 @@ func (b *Batch) work(ctx context.Context, lanes []lane) {
 		deliver, leave = h.Group(workers)
 	}
 	deliver = inTime(ctx, deliver)
-	next := make(chan lane, len(lanes))
-	for _, l := range lanes {
-		next <- l
-	}
-	close(next)
+	slots := make(chan struct{}, workers)
+	var ended atomic.Int64
 	var running sync.WaitGroup
-	for range workers {
+	for _, l := range lanes {
+		slots <- struct{}{}
+		// In a goroutine of its own: an effect that ends it takes no other lane along.
 		running.Go(func() {
-			defer leave()
-			for l := range next {
-				// In a goroutine of its own: an effect that ends it takes no other lane along.
-				var one sync.WaitGroup
-				one.Go(func() { b.run(ctx, l, deliver) })
-				one.Wait()
-			}
+			defer func() {
+				if int(ended.Add(1)) > len(lanes)-workers {
+					leave() // no lane is left to take its place
+				}
+				<-slots
+			}()
+			b.run(ctx, l, deliver)
 		})
 	}
 	running.Wait()
