@@ -4,7 +4,6 @@ import (
 	"embed"
 	"fmt"
 	"strings"
-	"text/template"
 )
 
 // kind says which letter is meant. A producer names it.
@@ -25,33 +24,24 @@ var letterFiles embed.FS
 // letter is what a recipient gets: plain text.
 type letter struct{ subject, text string }
 
-// letters are the templates, by kind: each defines "subject" and "text", of the recipient's Name,
-// which may be empty.
-type letters map[kind]*template.Template
-
-// newLetters reads the templates that the binary carries.
-func newLetters() (letters, error) {
-	all := letters{}
-	for _, k := range kinds {
-		t, err := template.ParseFS(letterFiles, "letters/"+string(k)+".txt")
-		if err != nil {
-			return nil, fmt.Errorf("read letter %s: %w", k, err)
+// write fills in the letter of that kind: its file's first line is the subject, and the text follows. A name, which may
+// be missing, comes with what stands before it. It is one line, whatever the users table holds: a subject of two lines
+// would be a header of the user's choice.
+//
+// No text/template: it calls methods by name, so the linker would keep every method of the AWS SDK, a third of the binary.
+func write(k kind, name string) (letter, error) {
+	file, err := letterFiles.ReadFile("letters/" + string(k) + ".txt")
+	if err != nil {
+		return letter{}, fmt.Errorf("read letter: %w", err)
+	}
+	name = strings.Join(strings.Fields(name), " ")
+	after := func(mark string) string {
+		if name == "" {
+			return ""
 		}
-		all[k] = t
+		return mark + name
 	}
-	return all, nil
-}
-
-// write fills in the letter. The name is one line, whatever the users table holds: a subject of two
-// lines would be a header of the user's choice.
-func (l letters) write(k kind, name string) (letter, error) {
-	to := struct{ Name string }{strings.Join(strings.Fields(name), " ")}
-	var subject, text strings.Builder
-	if err := l[k].ExecuteTemplate(&subject, "subject", to); err != nil {
-		return letter{}, fmt.Errorf("write subject: %w", err)
-	}
-	if err := l[k].ExecuteTemplate(&text, "text", to); err != nil {
-		return letter{}, fmt.Errorf("write text: %w", err)
-	}
-	return letter{subject: strings.TrimSpace(subject.String()), text: strings.TrimSpace(text.String()) + "\n"}, nil
+	fill := strings.NewReplacer("{, name}", after(", "), "{ name}", after(" "))
+	subject, text, _ := strings.Cut(string(file), "\n\n")
+	return letter{subject: fill.Replace(subject), text: fill.Replace(text)}, nil
 }

@@ -46,16 +46,11 @@ func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error
 	if err := checkSender(from); err != nil {
 		return nil, err
 	}
-	letters, err := newLetters()
-	if err != nil {
-		return nil, err
-	}
 	m := mailer{
-		user:    usersTable{client: f.Client, name: users}.user,
-		letters: letters,
-		send:    newSES(f.AWS, from).send,
-		emails:  emailsTable(emails),
-		now:     time.Now,
+		user:   usersTable{client: f.Client, name: users}.user,
+		send:   newSES(f.AWS, from).send,
+		emails: emailsTable(emails),
+		now:    time.Now,
 	}
 	return f.Batch(&intent.Blind[greeting]{Config: f.Intent, Effect: m.welcome})
 }

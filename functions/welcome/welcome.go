@@ -64,8 +64,6 @@ type mailer struct {
 	// user looks a recipient up; false if there is no such user.
 	user func(ctx context.Context, id string) (recipient, bool, error)
 
-	letters letters
-
 	// send hands the letter to SES, tagged with the intent's downstream key, and returns SES's message id.
 	send func(ctx context.Context, address string, l letter, tag string) (messageID string, err error)
 
@@ -87,7 +85,7 @@ func (m mailer) welcome(ctx context.Context, g greeting, a intent.Attempt) (any,
 	case !deliverable(to.address):
 		return nil, intent.Refuse(refusal{Reason: invalidAddress})
 	}
-	l, err := m.letters.write(g.Kind, to.name)
+	l, err := write(g.Kind, to.name)
 	if err != nil {
 		return nil, intent.NotApplied(err)
 	}

@@ -99,19 +99,14 @@ func (w *town) worker(t *testing.T, ahead time.Duration) *worker {
 		return me.plan(call)
 	}}
 	db := intenttest.Engine(t, dynamo.Tune, func(o *dynamodb.Options) { o.HTTPClient = faults.Client() })
-	all, err := newLetters()
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := mailer{
-		user:    usersTable{client: db, name: w.users}.user,
-		letters: all,
-		send:    newSES(sesConfig(w.post.url), "once@example.com").send,
-		emails:  emailsTable(w.emails),
-		now:     me.now,
+		user:   usersTable{client: db, name: w.users}.user,
+		send:   newSES(sesConfig(w.post.url), "once@example.com").send,
+		emails: emailsTable(w.emails),
+		now:    me.now,
 	}
 	config := intent.Config{Scope: "test", Operation: operation, Store: dynamo.New(db, w.records), Now: me.now}
-	me.batch, err = sqsbatch.New(sqsbatch.Config{
+	batch, err := sqsbatch.New(sqsbatch.Config{
 		Handler: &intent.Blind[greeting]{Config: config, Effect: m.welcome},
 		Observe: func(_ context.Context, r sqsbatch.Report) { me.report = r },
 		Log:     slog.New(slog.NewTextHandler(&me.log, nil)),
@@ -119,6 +114,7 @@ func (w *town) worker(t *testing.T, ahead time.Duration) *worker {
 	if err != nil {
 		t.Fatal(err)
 	}
+	me.batch = batch
 	return me
 }
 
