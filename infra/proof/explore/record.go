@@ -1,0 +1,164 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// subject is one intent of the world, as it is watched.
+type subject struct {
+	key    intent.Key
+	last   intent.Record      // as it stands
+	owners map[string]*worker // every token that was seen, and who drew it
+	setter string             // the owner whose claim set claimed_at
+}
+
+func newSubject(k intent.Key) *subject { return &subject{key: k, owners: map[string]*worker{}} }
+
+func (w *world) read(s *subject) intent.Record {
+	r, err := w.store.Load(context.Background(), s.key.String())
+	if err != nil {
+		w.fail("the record cannot be read: %v", err)
+	}
+	return r
+}
+
+// changed looks at the records after a call that may have changed them. It was a
+// worker's, or an operator's.
+func (w *world) changed(what string, by *worker) {
+	for i, s := range w.subjects {
+		before, now := s.last, w.read(s)
+		if reflect.DeepEqual(before, now) {
+			continue
+		}
+		w.say("  record: %s of %.4s, attempt %d -> %s of %.4s, attempt %d", before.State, before.Owner, before.Attempt, now.State, now.Owner, now.Attempt)
+		holder := s.owners[before.Owner]
+		_, known := s.owners[now.Owner]
+		c := change{before: before, now: now, drawn: !known, setter: before.Owner == s.setter, own: by == holder}
+		if by != nil {
+			c.lapsed = !by.now().Before(before.LeaseUntil.Add(skewMargin))
+		}
+		if fault := c.fault(); fault != "" {
+			w.fail("%s of %s: %s", what, s.key.ID, fault)
+		}
+		s.last = now
+		if !known {
+			s.owners[now.Owner] = by
+		}
+		if now.State == intent.StateClaimed && before.ClaimedAt.IsZero() {
+			s.setter = now.Owner
+		}
+		if by != nil && s.owners[now.Owner] != by {
+			by.told[i].meddled = true
+		}
+	}
+}
+
+// change is one of a record, and what is known of who made it.
+type change struct {
+	before, now intent.Record
+	own         bool // by the worker whose claim stood before
+	lapsed      bool // the lease that stood before, and the margin after it, are over by the clock of who made it
+	drawn       bool // the owner is one that was never seen
+	setter      bool // the claim that stood before was the one that set claimed_at
+}
+
+// fault says what is wrong with the change: it must be one that the table lists, of
+// what DESIGN says may change with it, and leave a record as DESIGN describes it.
+func (c change) fault() string {
+	switch before, now := c.before, c.now; {
+	case before.State.Final():
+		return fmt.Sprintf("changes a final record: %s -> %s", before.State, now.State)
+	case !listed(before.State, now.State):
+		return fmt.Sprintf("no transition %q -> %q", before.State, now.State)
+	case now.State.Final() != !now.ExpiresAt.IsZero() || now.State.Final() != !now.CompletedAt.IsZero():
+		return fmt.Sprintf("%s with expires_at %v and completed_at %v", now.State, now.ExpiresAt, now.CompletedAt)
+	case now.Fingerprint != before.Fingerprint && !before.ClaimedAt.IsZero():
+		return "another fingerprint, while claimed_at stands"
+	case now.State == intent.StateClaimed && (before.State != intent.StateClaimed || now.Owner != before.Owner):
+		return c.claim()
+	case now.Attempt != max(before.Attempt, 1):
+		return fmt.Sprintf("attempt %d -> %d without a claim", before.Attempt, now.Attempt)
+	case now.State == intent.StateClaimed:
+		return c.renewal()
+	case now.State == intent.StateReleased:
+		return c.release()
+	}
+	return c.end()
+}
+
+func listed(from, to intent.State) bool {
+	for _, t := range intent.Transitions {
+		if t.From == from && t.To == to {
+			return true
+		}
+	}
+	return false
+}
+
+func (c change) claim() string {
+	before, now := c.before, c.now
+	switch {
+	case !c.drawn || now.Owner == "":
+		return "a claim under an old owner token"
+	case now.Attempt != before.Attempt+1:
+		return fmt.Sprintf("claim: attempt %d -> %d", before.Attempt, now.Attempt)
+	case now.LeaseUntil.IsZero() || now.ClaimedAt.IsZero():
+		return "a claim without lease_until or claimed_at"
+	case !before.ClaimedAt.IsZero() && !now.ClaimedAt.Equal(before.ClaimedAt):
+		return "a takeover moves claimed_at"
+	case before.State == intent.StateClaimed && !c.lapsed:
+		return "a takeover of a lease that runs"
+	}
+	return ""
+}
+
+func (c change) renewal() string {
+	switch {
+	case !c.own:
+		return "a renewal of another's claim"
+	case !c.now.LeaseUntil.After(c.before.LeaseUntil):
+		return "a renewal that does not move the lease on"
+	case !c.now.ClaimedAt.Equal(c.before.ClaimedAt):
+		return "a renewal moves claimed_at"
+	}
+	return ""
+}
+
+func (c change) release() string {
+	if c.before.State == intent.StateInDoubt { // settled
+		switch {
+		case !c.drawn || c.now.Owner == "":
+			return "a doubt settled as not having happened keeps its owner"
+		case !c.now.ClaimedAt.IsZero():
+			return "a doubt settled as not having happened keeps claimed_at"
+		}
+		return ""
+	}
+	switch {
+	case !c.own || c.now.Owner != c.before.Owner:
+		return "a release of another's claim"
+	case c.setter != c.now.ClaimedAt.IsZero():
+		return fmt.Sprintf("release: claimed_at was set by this claim: %t, and is cleared: %t", c.setter, c.now.ClaimedAt.IsZero())
+	}
+	return ""
+}
+
+// end is how a claim or a doubt ends otherwise.
+func (c change) end() string {
+	before, now := c.before, c.now
+	switch {
+	case before.State == intent.StateAbsent: // a ledger's commit
+		return ""
+	case now.Owner != before.Owner || !now.ClaimedAt.Equal(before.ClaimedAt) || !now.LeaseUntil.Equal(before.LeaseUntil):
+		return "it ends with another owner, claimed_at or lease"
+	case before.State == intent.StateClaimed && !c.own && now.State.Final():
+		return "an end of another's claim"
+	case before.State == intent.StateClaimed && !c.own && !c.lapsed:
+		return "another's claim parked while its lease runs"
+	}
+	return ""
+}
