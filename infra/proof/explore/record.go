@@ -1,9 +1,11 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/singleeffect/once/shared/intent"
 )
@@ -11,12 +13,29 @@ import (
 // subject is one intent of the world, as it is watched.
 type subject struct {
 	key    intent.Key
-	last   intent.Record      // as it stands
-	owners map[string]*worker // every token that was seen, and who drew it
-	setter string             // the owner whose claim set claimed_at
+	last   intent.Record // as it stands
+	tokens []token       // every owner that was seen
+	setter string        // the owner whose claim set claimed_at
 }
 
-func newSubject(k intent.Key) *subject { return &subject{key: k, owners: map[string]*worker{}} }
+// token is an owner, and who drew it.
+type token struct {
+	owner string
+	by    *worker
+}
+
+// known is the place of an owner among those seen; -1 if it was not.
+func (s *subject) known(owner string) int {
+	return slices.IndexFunc(s.tokens, func(t token) bool { return t.owner == owner })
+}
+
+// holder is the worker who drew that owner; nil if none did.
+func (s *subject) holder(owner string) *worker {
+	if n := s.known(owner); n >= 0 {
+		return s.tokens[n].by
+	}
+	return nil
+}
 
 func (w *world) read(s *subject) intent.Record {
 	r, err := w.store.Load(context.Background(), s.key.String())
@@ -34,25 +53,24 @@ func (w *world) changed(what string, by *worker) {
 		if reflect.DeepEqual(before, now) {
 			continue
 		}
-		w.say("  record: %s of %.4s, attempt %d -> %s of %.4s, attempt %d", before.State, before.Owner, before.Attempt, now.State, now.Owner, now.Attempt)
-		holder := s.owners[before.Owner]
-		_, known := s.owners[now.Owner]
-		c := change{before: before, now: now, drawn: !known, setter: before.Owner == s.setter, own: by == holder}
+		c := change{before: before, now: now, own: by == s.holder(before.Owner), drawn: s.known(now.Owner) < 0, setter: before.Owner == s.setter}
 		if by != nil {
 			c.lapsed = !by.now().Before(before.LeaseUntil.Add(skewMargin))
 		}
-		if fault := c.fault(); fault != "" {
-			w.fail("%s of %s: %s", what, s.key.ID, fault)
-		}
 		s.last = now
-		if !known {
-			s.owners[now.Owner] = by
+		if c.drawn {
+			s.tokens = append(s.tokens, token{now.Owner, by})
 		}
 		if now.State == intent.StateClaimed && before.ClaimedAt.IsZero() {
 			s.setter = now.Owner
 		}
-		if by != nil && s.owners[now.Owner] != by {
+		if by != nil && s.holder(now.Owner) != by {
 			by.told[i].meddled = true
+		}
+		w.say("  record of %s: %s of owner %d -> %s of owner %d, attempt %d", s.key.ID,
+			cmp.Or(before.State, "absent"), 1+s.known(before.Owner), now.State, 1+s.known(now.Owner), now.Attempt)
+		if fault := c.fault(); fault != "" {
+			w.fail("%s: %s", what, fault)
 		}
 	}
 }

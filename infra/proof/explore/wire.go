@@ -43,10 +43,14 @@ func (t *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	if operation == "GetItem" || operation == "BatchGetItem" {
 		fates = ofReads
 	}
+	operation += ofBody(body)
+	if attempt := req.Header.Get("Amz-Sdk-Request"); !strings.HasPrefix(attempt, "attempt=1") {
+		operation += ", the SDK's " + attempt
+	}
 	hears := func(f fate, resp *http.Response, err error) (*http.Response, error) {
 		return t.hears(req.Context(), f, resp, err)
 	}
-	return through(req.Context(), t.worker, fates, operation+ofBody(body), hears, func() (*http.Response, error) {
+	return through(req.Context(), t.worker, fates, operation, hears, func() (*http.Response, error) {
 		again := req.Clone(context.WithoutCancel(req.Context()))
 		again.Body = io.NopCloser(bytes.NewReader(body))
 		resp, err := t.db.RoundTrip(again)

@@ -62,9 +62,9 @@ func (s setting) history(t *testing.T, c chooser) *world {
 			w.api = s.mutate(w.db)
 		}
 		w.far = farSide{memory: s.memory(), effects: map[string][]taken{}, answers: map[string]answer{}}
-		w.subjects = []*subject{newSubject(key)}
+		w.subjects = []*subject{{key: key}}
 		if s.class == Grouped {
-			w.subjects = append(w.subjects, newSubject(companion))
+			w.subjects = append(w.subjects, &subject{key: companion})
 		}
 		if _, err := w.db.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(accounts), Item: map[string]types.AttributeValue{
 			"account": &types.AttributeValueMemberS{Value: "a"}, "balance": number(opening), "taken": number(0),
