@@ -84,15 +84,15 @@ func (e ending) fault() string {
 // undecided says what is lost without a report: an intent that has no end, an end
 // that is not the far side's, a message without an answer.
 func (e ending) undecided() string {
-	last := map[body]told{}
+	last := map[int]told{} // of each message
 	reported := false
 	for _, t := range e.told {
-		last[t.body] = t
+		last[t.message] = t
 		reported = reported || t.final() && t.outcome.Kind == intent.InDoubt
 	}
-	for b, t := range last {
+	for m, t := range last {
 		if !t.final() {
-			return fmt.Sprintf("the last delivery of %s has no answer: %+v, %v", bodies[b], t.outcome, t.err)
+			return fmt.Sprintf("the last delivery of message %d has no answer: %+v, %v", m, t.outcome, t.err)
 		}
 	}
 	switch state := e.record.State; {
@@ -157,9 +157,6 @@ func (e ending) lie(t told) string {
 }
 
 func (e ending) conflict(t told) string {
-	if t.meddled {
-		return "it was told of a conflict, and had changed the record"
-	}
 	for _, other := range e.told {
 		if other.body != t.body {
 			return ""

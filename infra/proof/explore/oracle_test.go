@@ -93,6 +93,7 @@ func TestJudgeOfChanges(t *testing.T) {
 		{"commit of a ledger", change{before: none, now: done, drawn: true}, ""},
 		{"release of what is final", change{before: done, now: released, own: true}, "final"},
 		{"another result", change{before: done, now: with(done, final(intent.StateCompleted, "q")), own: true}, "final"},
+		{"park by another payload", change{before: a, now: doubt, lapsed: true, conflict: true}, "a conflict changes"},
 		{"deletion", change{before: a, now: none, own: true}, "no transition"},
 	} {
 		if got := tt.c.fault(); got == "" != (tt.fault == "") || !strings.Contains(got, tt.fault) {
@@ -137,7 +138,7 @@ func TestJudgeOfEnds(t *testing.T) {
 		{"claimed and dead", ending{Keyed, claimed(), one, []told{{}}}, "has no answer"},
 		{"message lost in an error", ending{Keyed, completed, one, []told{executed, failed}}, "has no answer"},
 		{"message lost in progress", ending{Keyed, completed, one, []told{executed, running}}, "has no answer"},
-		{"other message lost", ending{Keyed, completed, one, []told{but(failed, func(t *told) { t.body = 1 }), executed}}, "has no answer"},
+		{"other message lost", ending{Keyed, completed, one, []told{but(failed, func(t *told) { t.message = 1 }), executed}}, "has no answer"},
 		{"in doubt", ending{Blind, doubt, one, []told{inDoubt}}, ""},
 		{"in doubt and unreported", ending{Blind, doubt, one, []told{{body: 0}, conflict, but(conflict, func(t *told) { t.body = 0 })}}, "nobody was told"},
 		{"keyed in doubt", ending{Keyed, doubt, nil, []told{inDoubt}}, "somebody knows"},
@@ -150,7 +151,6 @@ func TestJudgeOfEnds(t *testing.T) {
 		{"replay without the result", ending{Keyed, completed, one, []told{executed, is(intent.Replayed, "")}}, "told the result"},
 		{"replay to another payload", ending{Keyed, completed, one, []told{executed, but(replayed, func(t *told) { t.body = 1 })}}, "another payload"},
 		{"conflict of equals", ending{Keyed, completed, one, []told{but(conflict, func(t *told) { t.body = 0 }), executed}}, "all payloads are the same"},
-		{"conflict that changed the record", ending{Keyed, completed, one, []told{executed, but(conflict, func(t *told) { t.meddled = true })}}, "had changed the record"},
 		{"in progress for no time", ending{Keyed, completed, one, []told{but(running, func(t *told) { t.outcome.Wait = 0 }), executed}}, "nobody knows when"},
 		{"no outcome", ending{Keyed, completed, one, []told{{ended: true}, executed}}, "no such outcome"},
 	} {

@@ -20,7 +20,7 @@ func TestOutsideTheAssumptions(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s, where %s", tt.class, tt.breach), func(t *testing.T) {
 			t.Parallel()
-			histories, found := setting{class: tt.class, breach: tt.breach}.find(t, 2, 20000, twice)
+			histories, found := setting{class: tt.class, breach: tt.breach}.find(t, 1, 20000, twice)
 			if found == nil {
 				t.Fatalf("no second effect in %d histories: whatever makes one is not explored", histories)
 			}

@@ -55,6 +55,7 @@ func (w *world) changed(what string, by *worker) {
 		}
 		c := change{before: before, now: now, own: by == s.holder(before.Owner), drawn: s.known(now.Owner) < 0, setter: before.Owner == s.setter}
 		if by != nil {
+			c.conflict = by.told[i].body.fingerprint() != before.Fingerprint && !before.ClaimedAt.IsZero()
 			c.lapsed = !by.now().Before(before.LeaseUntil.Add(skewMargin))
 		}
 		s.last = now
@@ -63,9 +64,6 @@ func (w *world) changed(what string, by *worker) {
 		}
 		if now.State == intent.StateClaimed && before.ClaimedAt.IsZero() {
 			s.setter = now.Owner
-		}
-		if by != nil && s.holder(now.Owner) != by {
-			by.told[i].meddled = true
 		}
 		w.say("  record of %s: %s of owner %d -> %s of owner %d, attempt %d", s.key.ID,
 			cmp.Or(before.State, "absent"), 1+s.known(before.Owner), now.State, 1+s.known(now.Owner), now.Attempt)
@@ -82,6 +80,7 @@ type change struct {
 	lapsed      bool // the lease that stood before, and the margin after it, are over by the clock of who made it
 	drawn       bool // the owner is one that was never seen
 	setter      bool // the claim that stood before was the one that set claimed_at
+	conflict    bool // by a delivery of another payload than the one that the record is bound to
 }
 
 // fault says what is wrong with the change: it must be one that the table lists, of
@@ -90,6 +89,8 @@ func (c change) fault() string {
 	switch before, now := c.before, c.now; {
 	case before.State.Final():
 		return fmt.Sprintf("changes a final record: %s -> %s", before.State, now.State)
+	case c.conflict:
+		return "a conflict changes the record"
 	case !listed(before.State, now.State):
 		return fmt.Sprintf("no transition %q -> %q", before.State, now.State)
 	case now.State.Final() != !now.ExpiresAt.IsZero() || now.State.Final() != !now.CompletedAt.IsZero():

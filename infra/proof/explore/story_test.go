@@ -56,7 +56,7 @@ func TestHistoriesReplay(t *testing.T) {
 	wait := regexp.MustCompile(`wait [^,]*,`) // depends on how long a back-off was
 	for _, class := range everyClass {
 		t.Run(string(class), func(t *testing.T) {
-			for seed := range uint64(20) {
+			for seed := range uint64(10) {
 				s := setting{class: class, sdk: seed%5 == 0}.chance(seed)
 				first, second := s.history(t, newDice(seed)).told(), s.history(t, newDice(seed)).told()
 				if wait.ReplaceAllString(first, "") != wait.ReplaceAllString(second, "") {
@@ -64,7 +64,7 @@ func TestHistoriesReplay(t *testing.T) {
 				}
 			}
 			p, n := &path{budget: 2}, 0
-			for more := true; more && n < 200; n++ {
+			for more := true; more && n < 50; n++ {
 				told := setting{class: class, side: 2}.history(t, p).told()
 				taken, err := parseTrack(strings.TrimPrefix(p.String(), "-path="))
 				if err != nil {

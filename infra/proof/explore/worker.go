@@ -13,11 +13,12 @@ import (
 
 // worker is one delivery: a process with its own clock that has the message.
 type worker struct {
-	world  *world
-	number int
-	body   body
-	skew   time.Duration // its clock's, ahead of the world's
-	told   []told        // of each intent of its batch
+	world   *world
+	number  int
+	message int // whose delivery it is
+	body    body
+	skew    time.Duration // its clock's, ahead of the world's
+	told    []told        // of each intent of its batch
 
 	mu      sync.Mutex
 	waiting []*arrival // its calls that wait; none while it computes, sleeps or is gone
@@ -27,11 +28,11 @@ type worker struct {
 
 // told is what a delivery was told of one intent.
 type told struct {
+	message int
 	body    body
 	ended   bool // else its process died before
 	outcome intent.Outcome
 	err     error
-	meddled bool // it changed the record without having claimed
 }
 
 // final reports that nobody needs to deliver the message again.
@@ -90,7 +91,7 @@ func (k *worker) run() {
 	k.told = make([]told, members)
 	for i, s := range k.world.subjects {
 		t := &k.told[i]
-		if i == 0 {
+		if t.message = k.message; i == 0 {
 			t.body = k.body
 		}
 		go func() {
@@ -106,16 +107,16 @@ func (k *worker) run() {
 			}
 			defer cancel()
 			t.outcome, t.err = deliver(ctx, intent.Delivery{
-				Key: s.key.ID, Fingerprint: t.body.fingerprint(), Payload: []byte(bodies[t.body]), MessageID: k.message(),
+				Key: s.key.ID, Fingerprint: t.body.fingerprint(), Payload: []byte(bodies[t.body]), MessageID: k.messageID(),
 			})
 			t.ended = true
 		}()
 	}
 }
 
-// message is its message's id: another one for each delivery, so that the record
-// shows whose claim stands.
-func (k *worker) message() string { return fmt.Sprint("message-", k.number) }
+// messageID is another one for each delivery, so that the record shows whose claim
+// stands.
+func (k *worker) messageID() string { return fmt.Sprint("message-", k.number) }
 
 // calls are its calls that wait, whether any of its deliveries still runs, and
 // whether it is dead.

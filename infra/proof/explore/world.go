@@ -114,22 +114,20 @@ func (w *world) choose(options int) int { return w.chooser.choose(options) }
 // message until it has its answer. After that an operator may settle a doubt and
 // redrive what was told of it.
 func (w *world) run() {
-	for range w.side {
-		w.deliver(0)
+	for n := range w.side {
+		w.deliver(n, 0)
 	}
 	w.schedule(w.workers)
 	for range maxRounds {
-		open := w.unanswered()
-		if len(open) == 0 {
-			if open = w.doubtful(); len(open) == 0 || !w.operate() {
-				break
-			}
-		} else {
+		open := w.last(func(t told) bool { return !t.final() })
+		if len(open) > 0 {
 			time.Sleep(w.lapse())
+		} else if open = w.last(func(t told) bool { return t.outcome.Kind == intent.InDoubt }); len(open) == 0 || !w.operate() {
+			break
 		}
 		var next []*worker
-		for _, b := range open {
-			next = append(next, w.deliver(b))
+		for _, k := range open {
+			next = append(next, w.deliver(k.message, k.body))
 		}
 		w.schedule(next)
 	}
@@ -141,29 +139,20 @@ func (w *world) run() {
 	}
 }
 
-func (w *world) deliver(b body) *worker {
-	k := &worker{world: w, number: len(w.workers), body: b}
+func (w *world) deliver(message int, b body) *worker {
+	k := &worker{world: w, number: len(w.workers), message: message, body: b}
 	w.workers = append(w.workers, k)
 	return k
 }
 
-// unanswered are the bodies whose last delivery was not the last that is needed.
-func (w *world) unanswered() []body {
-	return w.last(func(t told) bool { return !t.final() })
-}
-
-// doubtful are the bodies whose last delivery was told of a doubt.
-func (w *world) doubtful() []body {
-	return w.last(func(t told) bool { return t.outcome.Kind == intent.InDoubt })
-}
-
-// last are the bodies whose last delivery was told such a thing of one of its intents.
-func (w *world) last(such func(told) bool) (some []body) {
-	for b := range bodies {
+// last are the last deliveries of the messages for which that was told such a thing
+// of one of its intents.
+func (w *world) last(such func(told) bool) (some []*worker) {
+	for m := range w.side {
 		for _, k := range slices.Backward(w.workers) {
-			if k.body == body(b) {
+			if k.message == m {
 				if slices.ContainsFunc(k.told, such) {
-					some = append(some, body(b))
+					some = append(some, k)
 				}
 				break
 			}
