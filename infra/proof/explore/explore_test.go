@@ -13,7 +13,7 @@ import (
 
 var (
 	deviations = flag.Int("deviations", 1, "how many deviations the exhaustive search allows")
-	random     = flag.Int("random", 500, "how many histories by chance, of each class")
+	random     = flag.Int("random", 300, "how many histories by chance, of each class")
 	throughSDK = flag.Int("sdk", 40, "how many of them through the SDK's client, of each class")
 	only       = flag.String("class", "", "explore this class alone")
 	side       = flag.Int("side", 0, "with this many deliveries side by side alone, 1 to 3")
@@ -31,6 +31,10 @@ var ran struct {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if *only != "" && !slices.Contains(everyClass, Class(*only)) {
+		fmt.Fprintf(os.Stderr, "-class=%s is none of %s\n", *only, everyClass)
+		os.Exit(2)
+	}
 	debug.SetGCPercent(400) // histories leave much behind and hold little: a fifth of the time
 	code := m.Run()
 	if err := report(*reportFile); err != nil {
@@ -90,7 +94,9 @@ func TestExhaustive(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					count(t, 1, &ran.Histories, s.history(t, taken))
+					w := s.history(t, taken)
+					count(t, 1, &ran.Histories, w)
+					t.Log(w.told())
 					return
 				}
 				histories, found := s.exhaust(t, *deviations, wrong)
@@ -126,9 +132,12 @@ func byChance(t *testing.T, histories int, counter *atomic.Int64, s setting) {
 				t.Parallel()
 				s := s
 				s.class = class
-				for _, seed := range seeds {
-					w := s.chance(seed).history(t, newDice(seed))
+				for _, n := range seeds {
+					w := s.chance(n).history(t, newDice(n))
 					count(t, 1, counter, w)
+					if *seed != 0 {
+						t.Log(w.told())
+					}
 					if w.fault != "" {
 						return
 					}

@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -119,7 +120,7 @@ func (e ending) otherResult() string {
 	switch want, _ := json.Marshal(done.receipt); {
 	case string(e.record.Result.JSON) != string(want):
 		return fmt.Sprintf("the record's result is %s, the far side's %s", e.record.Result.JSON, want)
-	case e.record.Fingerprint != body(done.cents/10-1).fingerprint():
+	case !slices.ContainsFunc([]body{0, 1}, func(b body) bool { return b.cents() == done.cents && b.fingerprint() == e.record.Fingerprint }):
 		return fmt.Sprintf("an effect of %d cents is recorded under another payload's fingerprint", done.cents)
 	}
 	return ""

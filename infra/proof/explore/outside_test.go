@@ -39,7 +39,7 @@ func TestNeedsNoAssumption(t *testing.T) {
 				for n := 1; n <= 3; n++ {
 					s := setting{class: class, side: n, breach: b}
 					if _, found := s.exhaust(t, min(*deviations, 2), wrong); found != nil {
-						t.Error(found.violation())
+						t.Errorf("%s\n%s", found.fault, found.told())
 					}
 				}
 			})
