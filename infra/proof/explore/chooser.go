@@ -1,8 +1,10 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 )
 
@@ -10,7 +12,7 @@ import (
 // happens.
 type chooser interface {
 	choose(options int) int
-	String() string // how to run the same history again
+	String() string // the flag that runs the same history again
 }
 
 // path is one of the histories with up to a number of deviations. next goes on to
@@ -57,11 +59,48 @@ func (p *path) next() bool {
 }
 
 func (p *path) String() string {
-	var taken []string
+	var t track
 	for _, b := range p.branches {
-		taken = append(taken, fmt.Sprint(b.taken))
+		t.taken = append(t.taken, b.taken)
 	}
-	return "path " + strings.Join(taken, ",")
+	return t.String()
+}
+
+// track is one path alone: what is taken at each branch, and 0 after that.
+type track struct {
+	taken []int
+	at    int
+}
+
+func parseTrack(s string) (*track, error) {
+	t := new(track)
+	for _, taken := range strings.Split(s, ",") {
+		n, err := strconv.Atoi(taken)
+		if err != nil {
+			return nil, err
+		}
+		t.taken = append(t.taken, n)
+	}
+	return t, nil
+}
+
+func (t *track) choose(options int) int {
+	if options < 2 || t.at == len(t.taken) {
+		return 0
+	}
+	taken := t.taken[t.at]
+	if t.at++; taken >= options {
+		panic(fmt.Sprintf("no such path: %d of %d options", taken, options))
+	}
+	return taken
+}
+
+func (t *track) String() string {
+	var taken []string
+	for _, n := range t.taken {
+		taken = append(taken, strconv.Itoa(n))
+	}
+	return "-path=" + cmp.Or(strings.Join(taken, ","), "0")
 }
 
 // dice is a history by chance.
@@ -85,4 +124,4 @@ func (d *dice) choose(options int) int {
 	return 1 + d.random.IntN(options-1)
 }
 
-func (d *dice) String() string { return fmt.Sprintf("seed %d", d.seed) }
+func (d *dice) String() string { return fmt.Sprintf("-seed=%d", d.seed) }

@@ -4,15 +4,23 @@
 // is virtual.
 //
 // Every call to the table, to the provider and of the probe is a point at which the
-// history branches: who goes on, and what becomes of the call. A history is one such
-// schedule run to quiescence, until the intent is decided, or in doubt and reported.
-// Then effects are counted at the far side.
+// history branches: who goes on, what becomes of the call, how much time passes, what
+// arrives late. A delivery begins with a clock that is right or off, and may be of
+// another payload under the same key. A history is one such schedule run to
+// quiescence: each message has its answer, the intent is decided, or in doubt and
+// reported. Every change of the record is judged by the table of transitions and by
+// what DESIGN says of each attribute; in the end effects are counted at the far side,
+// and what the deliveries were told is compared with them.
 //
 // Exhaustive: every history of up to a stated number of deviations from the one in
 // which each delivery runs alone and nothing goes wrong. Random: as many of any
-// number of deviations as are asked for, each by its seed.
+// number of deviations as are asked for, each by its seed. Both call the narrow
+// interface of package dynamo; some random ones go through the SDK's own client, with
+// its retries and its encoding.
 //
 // Inside the assumptions that DESIGN states (a pause between the last look at the
 // lease and the call, and the difference of clocks, are shorter than the margins; a
-// probe's "no" is final) nothing may go wrong.
+// probe's "no" is final; a provider remembers its keys for its window) nothing may go
+// wrong. Outside them a second effect is looked for, and must be found, but where
+// nothing is assumed: a ledger, and a provider that remembers its keys.
 package explore

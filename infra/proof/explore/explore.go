@@ -1,64 +1,63 @@
 package explore
 
 import (
-	"context"
 	"fmt"
-	"strings"
 	"testing"
-	"testing/synctest"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/singleeffect/once/shared/dynamo"
-	"github.com/singleeffect/once/shared/intenttest/memdb"
 )
 
-// violation is a history in which something went wrong.
-type violation struct {
-	fault, how string
-	story      []string
+// violation is a history in which something went wrong; nil if nothing did.
+func (w *world) violation() error {
+	if w.fault == "" {
+		return nil
+	}
+	test := "TestExhaustive"
+	if _, ok := w.chooser.(*dice); ok {
+		test = "TestRandom"
+	}
+	if w.sdk {
+		test = "TestSDK"
+	}
+	return fmt.Errorf("%s\n%sagain by: go test ./explore -run %s -args -class=%s -side=%d %s", w.fault, w.told(), test, w.class, w.side, w.chooser)
 }
 
-func (v *violation) Error() string {
-	return fmt.Sprintf("%s\n%s\n%s", v.fault, v.how, strings.Join(v.story, "\n"))
-}
-
-// history runs one in a bubble, on whose clock it takes hours, and gives its story.
-func history(t *testing.T, class Class, sideBySide int, c chooser, mutate func(dynamo.API) dynamo.API) (story []string, v *violation) {
-	synctest.Test(t, func(t *testing.T) {
-		db := memdb.New(memdb.Config{Tables: []memdb.Table{
-			{Name: records, Keys: []string{"intent"}, TTL: "expires_at"}, {Name: accounts, Keys: []string{"account"}},
-		}})
-		w := &world{class: class, chooser: c, db: db, api: db, store: dynamo.New(db, records)}
-		if mutate != nil {
-			w.api = mutate(db)
-		}
-		w.far = farSide{keys: class == Keyed || class == Grouped, effects: map[string]int{}, answers: map[string]error{}}
-		if _, err := db.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(accounts), Item: map[string]types.AttributeValue{
-			"account": &types.AttributeValueMemberS{Value: "a"}, "balance": &types.AttributeValueMemberN{Value: fmt.Sprint(opening)},
-		}}); err != nil {
-			t.Fatal(err)
-		}
-		w.run(sideBySide)
-		if story = w.story; w.fault != "" {
-			v = &violation{w.fault, fmt.Sprintf("%s, %d side by side, %s", class, sideBySide, c), story}
-		}
-	})
-	return story, v
-}
-
-// exhaust runs every history of up to that many deviations, until one goes wrong.
-func exhaust(t *testing.T, class Class, sideBySide, deviations int, mutate func(dynamo.API) dynamo.API) (histories int, v *violation) {
+// exhaust runs every history of up to that many deviations, until one is as it is
+// wanted, and returns that.
+func (s setting) exhaust(t *testing.T, deviations int, wanted func(*world) bool) (histories int, found *world) {
 	p := &path{budget: deviations}
 	for {
 		histories++
-		if _, v := history(t, class, sideBySide, p, mutate); v != nil {
-			return histories, v
+		if w := s.history(t, p); wanted(w) {
+			return histories, w
 		}
 		if !p.next() {
 			return histories, nil
 		}
 	}
 }
+
+// find looks for a history among those of few deviations, and then by chance.
+func (s setting) find(t *testing.T, deviations, random int, wanted func(*world) bool) (histories int, found *world) {
+	for d := range deviations + 1 {
+		for s.side = 1; s.side <= 2; s.side++ {
+			n, found := s.exhaust(t, d, wanted)
+			if histories += n; found != nil {
+				return histories, found
+			}
+		}
+	}
+	for seed := range uint64(random) {
+		histories++
+		if w := s.chance(seed+1).history(t, newDice(seed+1)); wanted(w) {
+			return histories, w
+		}
+	}
+	return histories, nil
+}
+
+// chance is the setting of the history that has the seed.
+func (s setting) chance(seed uint64) setting {
+	s.side = 1 + int(seed%3)
+	return s
+}
+
+func wrong(w *world) bool { return w.fault != "" }

@@ -1,51 +1,148 @@
 package explore
 
 import (
+	"encoding/json"
 	"flag"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
 	"testing"
 )
 
 var (
-	deviations = flag.Int("deviations", 2, "how many deviations the exhaustive search allows")
-	random     = flag.Int("random", 2000, "how many histories by chance, of each class")
+	deviations = flag.Int("deviations", 1, "how many deviations the exhaustive search allows")
+	random     = flag.Int("random", 300, "how many histories by chance, of each class")
+	throughSDK = flag.Int("sdk", 40, "how many of them through the SDK's client, of each class")
 	only       = flag.String("class", "", "explore this class alone")
+	side       = flag.Int("side", 0, "with this many deliveries side by side alone, 1 to 3")
+	again      = flag.String("path", "", "run the one history of the exhaustive search that takes this path")
 	seed       = flag.Uint64("seed", 0, "run the one history by chance that has this seed")
+	reportFile = flag.String("report", "", "write how many histories ran, and how many went wrong, to this file")
 )
 
-// classes are those to explore.
+// ran counts the histories inside the assumptions.
+var ran struct {
+	Histories    atomic.Int64
+	SDKHistories atomic.Int64
+	Violations   atomic.Int64
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *only != "" && !slices.Contains(everyClass, Class(*only)) {
+		fmt.Fprintf(os.Stderr, "-class=%s is none of %s\n", *only, everyClass)
+		os.Exit(2)
+	}
+	debug.SetGCPercent(400) // histories leave much behind and hold little: a fifth of the time
+	code := m.Run()
+	if err := report(*reportFile); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func report(file string) error {
+	if file == "" {
+		return nil
+	}
+	b, err := json.Marshal(map[string]int64{
+		"histories": ran.Histories.Load(), "sdk_histories": ran.SDKHistories.Load(), "violations": ran.Violations.Load(),
+	})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(b, '\n'), 0o644)
+}
+
+// count counts histories that have run, and reports the one that went wrong.
+func count(t *testing.T, histories int, counter *atomic.Int64, found *world) {
+	counter.Add(int64(histories))
+	if found != nil && found.fault != "" {
+		ran.Violations.Add(1)
+		t.Error(found.violation())
+	}
+}
+
+// classes are those to explore, sides the numbers of deliveries to do so with: the
+// longest searches first.
 func classes() []Class {
 	if *only != "" {
 		return []Class{Class(*only)}
 	}
-	return []Class{Keyed, Grouped, Blind, Probed, Ledger}
+	return everyClass
+}
+
+func sides() []int {
+	if *side != 0 {
+		return []int{*side}
+	}
+	return []int{3, 2, 1}
 }
 
 // Every history of few deviations, with one to three deliveries side by side.
 func TestExhaustive(t *testing.T) {
-	total := 0
-	for _, class := range classes() {
-		for n := 1; n <= 3; n++ {
-			histories, v := exhaust(t, class, n, *deviations, nil)
-			total += histories
-			if v != nil {
-				t.Error(v)
-			}
+	for _, n := range sides() {
+		for _, class := range classes() {
+			t.Run(fmt.Sprintf("%s/%d", class, n), func(t *testing.T) {
+				t.Parallel()
+				s := setting{class: class, side: n}
+				if *again != "" {
+					taken, err := parseTrack(*again)
+					if err != nil {
+						t.Fatal(err)
+					}
+					w := s.history(t, taken)
+					count(t, 1, &ran.Histories, w)
+					t.Log(w.told())
+					return
+				}
+				histories, found := s.exhaust(t, *deviations, wrong)
+				count(t, histories, &ran.Histories, found)
+				t.Logf("%d histories", histories)
+			})
 		}
 	}
-	t.Logf("%d histories", total)
 }
 
 // Histories by chance, of more deviations.
 func TestRandom(t *testing.T) {
-	first, last := uint64(1), uint64(*random)
-	if *seed != 0 {
-		first, last = *seed, *seed
+	byChance(t, *random, &ran.Histories, setting{})
+}
+
+// The same through the SDK's client: its retries are calls of the schedule, too.
+func TestSDK(t *testing.T) {
+	byChance(t, *throughSDK, &ran.SDKHistories, setting{sdk: true})
+}
+
+func byChance(t *testing.T, histories int, counter *atomic.Int64, s setting) {
+	const shard = 1000
+	seeds := make([]uint64, histories)
+	for i := range seeds {
+		seeds[i] = uint64(i) + 1
 	}
-	for _, class := range classes() {
-		for s := first; s <= last; s++ {
-			if _, v := history(t, class, 1+int(s%3), newDice(s), nil); v != nil {
-				t.Fatalf("%v\nagain by: go test ./explore -run TestRandom -args -class=%s -seed=%d", v, class, s)
-			}
+	if *seed != 0 {
+		seeds = []uint64{*seed}
+	}
+	for seeds := range slices.Chunk(seeds, shard) {
+		for _, class := range classes() {
+			t.Run(fmt.Sprintf("%s from seed %d", class, seeds[0]), func(t *testing.T) {
+				t.Parallel()
+				s := s
+				s.class = class
+				for _, n := range seeds {
+					w := s.chance(n).history(t, newDice(n))
+					count(t, 1, counter, w)
+					if *seed != 0 {
+						t.Log(w.told())
+					}
+					if w.fault != "" {
+						return
+					}
+				}
+			})
 		}
 	}
 }

@@ -2,8 +2,10 @@ package explore
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -26,12 +28,26 @@ const (
 	crashBefore      // the process dies, the call does not arrive
 	crashAfter       // the call is applied, the process dies
 	late             // ok; a second copy of it, sent when the first seemed lost, is still on its way
-	given            // the caller's time is over
+	delayed          // the connection breaks, and the call is still on its way
+	given            // the caller's time is over; the call may still be on its way
+
+	// Through the SDK only.
+	silent // it is applied, and no reply arrives within the attempt's time
+	cut    // it is applied, and the reply breaks off
 )
+
+var fateNames = map[fate]string{
+	ok: "ok", dropped: "dropped", lost: "reply lost", throttled: "throttled", refused: "refused", crashBefore: "dies before", crashAfter: "dies after",
+	late: "ok, a copy is on its way", delayed: "connection breaks, still on its way", given: "time is over", silent: "no reply in time", cut: "reply cut off",
+	unheard: "happens unheard", notArrived: "does not arrive", notApplied: "not applied", declined: "declined", ownNo: "own no", ownLater: "own check fails",
+	dieBefore: "dies before", dieAfter: "dies after", underway: "gives up, still under way", probeFails: "fails", probeSilent: "cannot say",
+}
+
+func (f fate) String() string { return fateNames[f] }
 
 // ofWrites and ofReads are the fates of calls to the table.
 var (
-	ofWrites = []fate{ok, lost, crashAfter, crashBefore, late, dropped, throttled, refused}
+	ofWrites = []fate{ok, lost, crashAfter, crashBefore, late, delayed, dropped, throttled, refused}
 	ofReads  = []fate{ok, crashBefore, dropped, refused}
 )
 
@@ -45,86 +61,99 @@ type gate struct {
 var _ dynamo.API = (*gate)(nil)
 
 func (g *gate) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return through(ctx, g, ofWrites, "PutItem", in, g.db.PutItem)
+	return call(ctx, g, ofWrites, "PutItem"+of(in.Item), in, g.db.PutItem)
 }
 
 func (g *gate) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return through(ctx, g, ofWrites, "UpdateItem", in, g.db.UpdateItem)
+	return call(ctx, g, ofWrites, "UpdateItem"+of(in.Key), in, g.db.UpdateItem)
 }
 
 func (g *gate) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	return through(ctx, g, ofReads, "GetItem", in, g.db.GetItem)
+	return call(ctx, g, ofReads, "GetItem"+of(in.Key), in, g.db.GetItem)
 }
 
 func (g *gate) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	return through(ctx, g, ofWrites, "TransactWriteItems", in, g.db.TransactWriteItems)
+	return call(ctx, g, ofWrites, "TransactWriteItems", in, g.db.TransactWriteItems)
 }
 
 func (g *gate) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
-	return through(ctx, g, ofWrites, "BatchExecuteStatement", in, g.db.BatchExecuteStatement)
+	return call(ctx, g, ofWrites, "BatchExecuteStatement", in, g.db.BatchExecuteStatement)
 }
 
 func (g *gate) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	return through(ctx, g, ofReads, "BatchGetItem", in, g.db.BatchGetItem)
+	return call(ctx, g, ofReads, "BatchGetItem", in, g.db.BatchGetItem)
 }
 
-// through is one call.
-func through[In, Out any](ctx context.Context, g *gate, fates []fate, operation string, in *In,
-	call func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)) (*Out, error) {
-	apply := func() (*Out, error) {
-		out, err := call(context.WithoutCancel(ctx), in)
-		g.w.world.changed(operation)
+// call is one call of the narrow interface.
+func call[In, Out any](ctx context.Context, g *gate, fates []fate, operation string, in *In,
+	method func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)) (*Out, error) {
+	return through(ctx, g.w, fates, operation, hears, func() (*Out, error) {
+		out, err := method(context.WithoutCancel(ctx), in)
+		if err == nil { // else it changed nothing
+			g.w.world.changed(operation, g.w)
+		}
 		return out, err
-	}
-	switch g.w.arrive(ctx, operation+of(in), fates) {
-	case dropped:
-		return nil, broken("write")
-	case lost:
-		_, _ = apply()
-		return nil, broken("read")
+	})
+}
+
+// hears is what a caller of the SDK's client is told of a call with that fate.
+func hears[Out any](f fate, _ Out, _ error) (none Out, err error) {
+	switch f {
 	case throttled:
-		return nil, &types.ProvisionedThroughputExceededException{}
+		return none, &types.ProvisionedThroughputExceededException{}
 	case refused:
-		return nil, &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not allowed"}
+		return none, &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not allowed"}
+	}
+	return none, &smithyhttp.RequestSendError{Err: reset()}
+}
+
+// reset is what the system says of a connection that died.
+func reset() error { return &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET} }
+
+// through takes one call through the gate: it is applied once, or more often, or not
+// at all, and the caller hears of it or of something else.
+func through[Out any](ctx context.Context, k *worker, fates []fate, operation string, hears func(fate, Out, error) (Out, error), apply func() (Out, error)) (Out, error) {
+	var none Out
+	onItsWay := func(doubt bool) {
+		k.world.later(event{"late " + operation, k.number, doubt, func() { _, _ = apply() }})
+	}
+	switch f := k.arrive(ctx, operation, fates); f {
+	case dropped, throttled, refused:
+		return hears(f, none, nil)
+	case delayed:
+		onItsWay(false)
+		return hears(f, none, nil)
+	case lost, silent, cut:
+		out, err := apply()
+		return hears(f, out, err)
 	case crashBefore:
-		g.w.die()
+		k.die()
 	case crashAfter:
 		_, _ = apply()
-		g.w.die()
+		k.die()
 	case late:
-		g.w.world.later(event{"late copy of " + operation, g.w.number, false, func() { _, _ = apply() }})
+		onItsWay(false)
 	case given:
-		return nil, ctx.Err()
+		if slices.Contains(fates, late) { // a write
+			onItsWay(true)
+		}
+		return none, ctx.Err()
 	}
 	return apply()
 }
 
 // of says which record a call is about, where it is one.
-func of(in any) string {
-	var it map[string]types.AttributeValue
-	switch in := in.(type) {
-	case *dynamodb.PutItemInput:
-		it = in.Item
-	case *dynamodb.UpdateItemInput:
-		it = in.Key
-	case *dynamodb.GetItemInput:
-		it = in.Key
-	}
+func of(it map[string]types.AttributeValue) string {
 	if name, ok := it["intent"].(*types.AttributeValueMemberS); ok {
-		return " of " + name.Value
+		return fmt.Sprintf(" of %s", name.Value)
 	}
 	return ""
 }
 
-// broken is what the SDK says of a connection that died.
-func broken(op string) error {
-	return &smithyhttp.RequestSendError{Err: &net.OpError{Op: op, Net: "tcp", Err: syscall.ECONNRESET}}
-}
-
 // die ends the worker where it stands: nothing that it would still send arrives.
-func (w *worker) die() {
-	w.mu.Lock()
-	w.dead = true
-	w.mu.Unlock()
+func (k *worker) die() {
+	k.mu.Lock()
+	k.dead = true
+	k.mu.Unlock()
 	runtime.Goexit()
 }

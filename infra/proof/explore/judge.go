@@ -1,7 +1,9 @@
 package explore
 
 import (
-	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -9,103 +11,157 @@ import (
 	"github.com/singleeffect/once/shared/intent"
 )
 
-func (w *world) read() intent.Record {
-	r, err := w.store.Load(context.Background(), key.String())
-	if err != nil {
-		w.fail("the record cannot be read: %v", err)
-	}
-	return r
-}
-
-// changed looks at the record after each call that may have changed it: it may only
-// go the ways of the table, and a final one goes nowhere.
-func (w *world) changed(by string) {
-	before, now := w.last, w.read()
-	w.last = now
-	if same(before, now) {
-		return
-	}
-	w.say("  record: %s of %s, attempt %d -> %s of %s, attempt %d", before.State, short(before.Owner), before.Attempt, now.State, short(now.Owner), now.Attempt)
-	if before.State.Final() {
-		w.fail("%s changes a final record: %s -> %s", by, before.State, now.State)
-	}
-	for _, t := range intent.Transitions {
-		if t.From == before.State && t.To == now.State {
-			return
+// begins looks whether an effect begins under a claim that stands. Inside the
+// assumptions no zombie's does.
+func (w *world) begins(a intent.Attempt) {
+	for _, s := range w.subjects {
+		if s.key == a.Key && w.breach == "" && (s.last.State != intent.StateClaimed || s.last.MessageID != a.MessageID || s.last.Attempt != a.Number) {
+			w.fail("an effect of attempt %d begins, and the record is %s in attempt %d", a.Number, s.last.State, s.last.Attempt)
 		}
 	}
-	w.fail("%s: no transition %s -> %s", by, before.State, now.State)
 }
 
-func same(a, b intent.Record) bool {
-	return a.State == b.State && a.Owner == b.Owner && a.LeaseUntil.Equal(b.LeaseUntil) && a.ClaimedAt.Equal(b.ClaimedAt) &&
-		a.Attempt == b.Attempt && a.Fingerprint == b.Fingerprint && string(a.Result.JSON) == string(b.Result.JSON)
-}
-
-func short(owner string) string {
-	if len(owner) < 4 {
-		return "nobody"
-	}
-	return owner[:4]
-}
-
-// effects is what happened at the far side.
-func (w *world) effects() int {
+// effects are what happened at the far side.
+func (w *world) effects(s *subject) []taken {
 	if w.class != Ledger {
-		return w.far.effects[key.Downstream()]
+		return w.far.effects[s.key.Downstream()]
 	}
-	for _, it := range w.db.Items(accounts) {
-		if n, ok := it["balance"].(*types.AttributeValueMemberN); ok {
-			balance, _ := strconv.Atoi(n.Value)
-			return (opening - balance) / 10
-		}
+	attribute := func(name string) int64 {
+		n, _ := strconv.ParseInt(w.db.Items(accounts)[0][name].(*types.AttributeValueMemberN).Value, 10, 64)
+		return n
 	}
-	return -1
+	all := make([]taken, attribute("taken"))
+	if cents := opening - attribute("balance"); len(all) > 0 {
+		all[0] = taken{cents, ledgerReceipt(cents)}
+	} else if cents != 0 {
+		w.fail("the balance changes by %d without an effect", cents)
+	}
+	return all
 }
 
-// opening is enough for many effects: no second one is refused for want of money.
-const opening = 1000
+// ending is how a history ended for one intent.
+type ending struct {
+	class   Class
+	record  intent.Record
+	effects []taken // at the far side
+	told    []told  // to the deliveries, in the order of their beginnings
+}
 
-// judge counts, and compares with what was said.
-func (w *world) judge() {
-	effects := w.effects()
-	if effects > 1 {
-		w.fail("%d effects of one intent", effects)
+func (w *world) end(i int) ending {
+	s := w.subjects[i]
+	e := ending{class: w.class, record: w.read(s), effects: w.effects(s)}
+	for _, k := range w.workers {
+		e.told = append(e.told, k.told[i])
 	}
-	if n := w.far.effects[companion.Downstream()]; n > 1 {
-		w.fail("%d effects of the intent beside it", n)
+	return e
+}
+
+// fault counts, and compares with what was said.
+func (e ending) fault() string {
+	if len(e.effects) > 1 {
+		return fmt.Sprintf("%d effects of one intent", len(e.effects))
 	}
-	r := w.read()
-	switch r.State {
-	case intent.StateCompleted:
-		if effects != 1 {
-			w.fail("completed with %d effects", effects)
+	if fault := e.undecided(); fault != "" {
+		return fault
+	}
+	executed := 0
+	for n, t := range e.told {
+		if !t.ended || t.err != nil {
+			continue
 		}
-	case intent.StateRefused:
-		if effects != 0 {
-			w.fail("refused with %d effects", effects)
+		if fault := e.lie(t); fault != "" {
+			return fmt.Sprintf("delivery %d: %s", n, fault)
 		}
-	case intent.StateInDoubt: // reported
-		if w.class == Ledger {
-			w.fail("a ledger in doubt")
+		if t.outcome.Kind == intent.Executed {
+			executed++
+		}
+	}
+	if executed > 1 {
+		return fmt.Sprintf("%d deliveries were told that theirs was the effect", executed)
+	}
+	return ""
+}
+
+// undecided says what is lost without a report: an intent that has no end, an end
+// that is not the far side's, a message without an answer.
+func (e ending) undecided() string {
+	last := map[int]told{} // of each message
+	reported := false
+	for _, t := range e.told {
+		last[t.message] = t
+		reported = reported || t.final() && t.outcome.Kind == intent.InDoubt
+	}
+	for m, t := range last {
+		if !t.final() {
+			return fmt.Sprintf("the last delivery of message %d has no answer: %+v, %v", m, t.outcome, t.err)
+		}
+	}
+	switch state := e.record.State; {
+	case state == intent.StateCompleted && len(e.effects) != 1, state == intent.StateRefused && len(e.effects) != 0:
+		return fmt.Sprintf("%s with %d effects", state, len(e.effects))
+	case state.Final():
+		return e.otherResult()
+	case state != intent.StateInDoubt:
+		return fmt.Sprintf("it ends neither decided nor in doubt, but %q", state)
+	case !e.class.doubts():
+		return "it ends in doubt, and somebody knows"
+	case !reported:
+		return "it is in doubt, and nobody was told"
+	}
+	return ""
+}
+
+// otherResult says that a final record is not of what happened at the far side.
+func (e ending) otherResult() string {
+	if e.record.State != intent.StateCompleted {
+		return ""
+	}
+	done := e.effects[0]
+	switch want, _ := json.Marshal(done.receipt); {
+	case string(e.record.Result.JSON) != string(want):
+		return fmt.Sprintf("the record's result is %s, the far side's %s", e.record.Result.JSON, want)
+	case !slices.ContainsFunc([]body{0, 1}, func(b body) bool { return b.cents() == done.cents && b.fingerprint() == e.record.Fingerprint }):
+		return fmt.Sprintf("an effect of %d cents is recorded under another payload's fingerprint", done.cents)
+	}
+	return ""
+}
+
+// lie says how what a delivery was told differs from the record.
+func (e ending) lie(t told) string {
+	o, r := t.outcome, e.record
+	final := map[intent.Kind]intent.State{intent.Executed: intent.StateCompleted, intent.Replayed: intent.StateCompleted, intent.Refused: intent.StateRefused}
+	switch state, ok := final[o.Kind]; {
+	case ok && r.State != state:
+		return fmt.Sprintf("it was told %s, and the record says %s", o.Kind, r.State)
+	case ok && string(o.Result.JSON) != string(r.Result.JSON):
+		return fmt.Sprintf("it was told the result %s, and the record says %s", o.Result.JSON, r.Result.JSON)
+	case ok && t.body.fingerprint() != r.Fingerprint:
+		return fmt.Sprintf("%s, and the record is of another payload", o.Kind)
+	case ok:
+		return ""
+	}
+	switch o.Kind {
+	case intent.Conflict:
+		return e.conflict(t)
+	case intent.InDoubt:
+		if o.Reason == "" {
+			return "a doubt without a reason"
+		}
+	case intent.InProgress:
+		if o.Wait <= 0 {
+			return "in progress, until nobody knows when"
 		}
 	default:
-		w.fail("it ends neither decided nor in doubt, but %q", r.State)
+		return fmt.Sprintf("no such outcome: %q", o.Kind)
 	}
-	if !w.quiet() {
-		w.fail("the last delivery has no answer: %+v, %v", w.workers[len(w.workers)-1].outcome, w.workers[len(w.workers)-1].err)
-	}
-	for _, k := range w.workers {
-		switch {
-		case k.dead || k.err != nil:
-		case k.outcome.Kind == intent.Executed || k.outcome.Kind == intent.Replayed:
-			if r.State != intent.StateCompleted {
-				w.fail("delivery %d was told %s, and the record says %s", k.number, k.outcome.Kind, r.State)
-			}
-		case k.outcome.Kind == intent.Refused:
-			if r.State != intent.StateRefused {
-				w.fail("delivery %d was told %s, and the record says %s", k.number, k.outcome.Kind, r.State)
-			}
+	return ""
+}
+
+func (e ending) conflict(t told) string {
+	for _, other := range e.told {
+		if other.body != t.body {
+			return ""
 		}
 	}
+	return "a conflict, and all payloads are the same"
 }

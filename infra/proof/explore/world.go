@@ -1,16 +1,17 @@
 package explore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/shared/dynamo"
@@ -21,85 +22,84 @@ import (
 const (
 	records, accounts = "records", "accounts"
 
-	// lapsed is when every lease that was taken before is over, by any clock.
-	lapsed = timeout + 3*time.Second + 2*time.Second + 2*maxSkew
-
-	// maxSkew is how far a worker's clock may be off.
-	maxSkew = 5 * time.Second
-
-	// settled is when a probe's "no" counts, too.
-	settled = lapsed + time.Minute
-
-	// maxDeliveries ends a history: by then its faults are over.
-	maxDeliveries = 12
+	// maxRounds ends a history: by then its faults are over.
+	maxRounds = 16
 )
-
-// Class is what is explored.
-type Class string
-
-// The classes, Blind without a probe and with one.
-const (
-	Keyed  Class = "keyed"
-	Blind  Class = "blind"
-	Probed Class = "probed"
-	Ledger Class = "ledger"
-
-	// Grouped is Keyed in a batch with another intent, whose calls it shares.
-	Grouped Class = "grouped"
-)
-
-type payload struct {
-	Cents int64 `json:"cents"`
-}
-
-// event happens at some time after what caused it.
-type event struct {
-	name   string
-	worker int  // whose doing it was
-	doubt  bool // it may also never happen: its call was cut off before it was let through
-	happen func()
-}
-
-// underwayEffect is an effect whose caller heard nothing.
-const underwayEffect = "effect under way"
 
 // world is one history.
 type world struct {
-	class   Class
-	chooser chooser
-	db      *memdb.DB
-	api     dynamo.API
-	store   *dynamo.Store // of those who look on
-	far     farSide
-	workers []*worker
-	mu      sync.Mutex
-	pending []event       // guarded, since several callers may be cut off at once
-	last    intent.Record // as it stands
-	story   []string
-	fault   string // the first that was found
+	setting
+	chooser  chooser
+	db       *memdb.DB
+	api      dynamo.API
+	store    *dynamo.Store // of those who look on
+	far      farSide
+	subjects []*subject // the intents
+	workers  []*worker
+	off      time.Duration // how far the clocks that are off are ahead
+	mu       sync.Mutex
+	pending  []event // guarded, since several callers may be cut off at once
+	story    []line
+	fault    string // the first that was found
 }
 
-const body = `{"cents":10}`
-
-var fingerprint, _ = intent.FingerprintOf([]byte(body))
-
-var (
-	key       = intent.Key{Scope: "proof", Operation: "charge", ID: "k"}
-	companion = intent.Key{Scope: "proof", Operation: "charge", ID: "other"}
-)
-
-func (w *world) delivery(k intent.Key, n int) intent.Delivery {
-	return intent.Delivery{Key: k.ID, Fingerprint: fingerprint, Payload: []byte(body), MessageID: fmt.Sprint("message-", n)}
+// line is a part of a history's story. It is put into words only where it is read.
+type line struct {
+	at     time.Duration
+	format string
+	args   []any
 }
 
-func (w *world) choose(options int) int { return w.chooser.choose(options) }
+// history runs one in a bubble, on whose clock it takes hours.
+func (s setting) history(t *testing.T, c chooser) *world {
+	w := &world{setting: s, chooser: c}
+	synctest.Test(t, func(t *testing.T) {
+		w.db = memdb.New(memdb.Config{Tables: []memdb.Table{
+			{Name: records, Keys: []string{"intent"}, TTL: "expires_at"}, {Name: accounts, Keys: []string{"account"}},
+		}})
+		w.api, w.store = w.db, dynamo.New(w.db, records)
+		if s.mutate != nil {
+			w.api = s.mutate(w.db)
+		}
+		w.far = farSide{memory: s.memory(), effects: map[string][]taken{}, answers: map[string]answer{}}
+		w.subjects = []*subject{{key: key}}
+		if s.class == Grouped {
+			w.subjects = append(w.subjects, &subject{key: companion})
+		}
+		if _, err := w.db.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String(accounts), Item: map[string]types.AttributeValue{
+			"account": &types.AttributeValueMemberS{Value: "a"}, "balance": number(opening), "taken": number(0),
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		w.run()
+	})
+	return w
+}
 
-func (w *world) say(format string, args ...any) {
-	w.story = append(w.story, fmt.Sprintf("%6.1fs  ", time.Since(start()).Seconds())+fmt.Sprintf(format, args...))
+// reach is the table as a worker reaches it.
+func (w *world) reach(k *worker) dynamo.API {
+	if w.sdk {
+		return newWire(w.db, k)
+	}
+	return &gate{db: w.api, w: k}
+}
+
+// told is the history in words.
+func (w *world) told() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %d side by side, %s\n", w.class, w.side, w.chooser)
+	for _, l := range w.story {
+		fmt.Fprintf(&b, "%6.1fs  %s\n", l.at.Seconds(), fmt.Sprintf(l.format, l.args...))
+	}
+	return b.String()
 }
 
 // start is when the clock of a bubble begins.
-func start() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
+var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (w *world) say(format string, args ...any) {
+	w.story = append(w.story, line{time.Since(start), format, args})
+}
 
 func (w *world) fail(format string, args ...any) {
 	if w.fault == "" {
@@ -108,203 +108,76 @@ func (w *world) fail(format string, args ...any) {
 	w.say("FAULT: "+format, args...)
 }
 
-// handler is a process's.
-func (w *world) handler(k *worker) deliverer {
-	store := dynamo.New(&gate{db: w.api, w: k}, records)
-	c := intent.Config{Scope: key.Scope, Operation: key.Operation, Store: store, Now: k.now}
-	switch w.class {
-	case Keyed, Grouped:
-		return &intent.Keyed[payload]{Config: c, Window: 24 * time.Hour, Effect: k.effect}
-	case Ledger:
-		return &dynamo.Ledger[payload]{Config: c, Effect: k.ledger}
-	case Probed:
-		return &intent.Blind[payload]{Config: c, Effect: k.effect, Probe: k.probe}
-	}
-	return &intent.Blind[payload]{Config: c, Effect: k.effect}
-}
+func (w *world) choose(options int) int { return w.chooser.choose(options) }
 
-// ledger takes the cents from an account that has enough for one.
-func (k *worker) ledger(_ context.Context, p payload, _ intent.Attempt) (dynamo.Writes, error) {
-	cents := func(n int64) types.AttributeValue { return &types.AttributeValueMemberN{Value: fmt.Sprint(n)} }
-	return dynamo.Writes{
-		Items: []types.TransactWriteItem{{Update: &types.Update{
-			TableName: aws.String(accounts), Key: map[string]types.AttributeValue{"account": &types.AttributeValueMemberS{Value: "a"}},
-			UpdateExpression: aws.String("SET balance = balance + :d"), ConditionExpression: aws.String("balance >= :n"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":d": cents(-p.Cents), ":n": cents(p.Cents)},
-		}}},
-		Result: "r",
-		Failed: func([]types.CancellationReason) error { return intent.Refuse("insufficient funds") },
-	}, nil
-}
-
-// run is the history.
-func (w *world) run(sideBySide int) {
-	w.last = w.read()
-	for n := range sideBySide {
-		w.workers = append(w.workers, &worker{world: w, number: n})
+// run is the history: some deliveries side by side, and then redelivery of each
+// message until it has its answer. After that an operator may settle a doubt and
+// redrive what was told of it.
+func (w *world) run() {
+	for n := range w.side {
+		w.deliver(n, 0)
 	}
 	w.schedule(w.workers)
-	// Redelivery, until it is decided or reported.
-	for range maxDeliveries {
-		if w.quiet() {
+	for range maxRounds {
+		open := w.last(func(t told) bool { return !t.final() })
+		if len(open) > 0 {
+			time.Sleep(w.lapse())
+		} else if open = w.last(func(t told) bool { return t.outcome.Kind == intent.InDoubt }); len(open) == 0 || !w.operate() {
 			break
 		}
-		if w.class == Probed {
-			time.Sleep(settled)
-		} else {
-			time.Sleep(lapsed)
+		var next []*worker
+		for _, k := range open {
+			next = append(next, w.deliver(k.message, k.body))
 		}
-		w.operate()
-		k := &worker{world: w, number: len(w.workers)}
-		w.workers = append(w.workers, k)
-		w.schedule([]*worker{k})
+		w.schedule(next)
 	}
-	for _, e := range w.onTheirWay() {
-		if e.doubt && w.choose(2) == 0 {
-			continue
-		}
-		w.say("%s arrives at last", e.name)
-		e.happen()
-	}
-	w.judge()
-}
-
-// schedule lets the workers go, one call at a time, until all have ended.
-func (w *world) schedule(workers []*worker) {
-	var current *worker
-	started := 0
-	for {
-		w.settle(workers[:started])
-		var ready []*arrival
-		for _, k := range workers[:started] {
-			calls, _, _ := k.calls()
-			slices.SortFunc(calls, func(a, b *arrival) int { return strings.Compare(a.operation, b.operation) })
-			if k == current { // it goes on, if nothing unusual happens
-				ready = append(calls, ready...)
-			} else {
-				ready = append(ready, calls...)
-			}
-		}
-		if len(ready) == 0 && started == len(workers) {
-			return
-		}
-		// Who goes on: one of the ready, a delivery that begins, time, or an event.
-		options := len(ready)
-		begin, pass, events := -1, -1, -1
-		if started < len(workers) {
-			begin = options
-			options++
-		}
-		if len(ready) > 0 {
-			pass = options
-			options++
-			events = options
-			options += len(w.onTheirWay())
-		}
-		switch o := w.choose(options); {
-		case o < len(ready):
-			current = ready[o].worker
-			w.step(ready[o])
-		case o == begin:
-			current = workers[started]
-			current.skew = []time.Duration{0, maxSkew, -maxSkew}[w.choose(3)]
-			started++
-			w.say("delivery %d begins, clock %v ahead", current.number, current.skew)
-			current.run(w.handler(current))
-		case o == pass:
-			w.say("all leases lapse")
-			time.Sleep(lapsed)
-		default:
-			e := w.onTheirWay()[o-events]
-			w.pending = slices.Delete(w.pending, o-events, o-events+1)
-			w.say("%s arrives", e.name)
-			e.happen()
+	w.arriveAll()
+	for i, s := range w.subjects {
+		if fault := w.end(i).fault(); fault != "" {
+			w.fail("%s: %s", s.key.ID, fault)
 		}
 	}
 }
 
-// settle waits until every process waits for leave with a call. Time passes only
-// where one does not: who backs off, or waits for company, goes on then.
-func (w *world) settle(workers []*worker) {
-	synctest.Wait()
-	for range 60 {
-		busy := false
-		for _, k := range workers {
-			calls, running, dead := k.calls()
-			for _, a := range calls {
-				if dead { // with its process
-					a.proceed <- crashBefore
+func (w *world) deliver(message int, b body) *worker {
+	k := &worker{world: w, number: len(w.workers), message: message, body: b}
+	w.workers = append(w.workers, k)
+	return k
+}
+
+// last are the last deliveries of the messages for which that was told such a thing
+// of one of its intents.
+func (w *world) last(such func(told) bool) (some []*worker) {
+	for m := range w.side {
+		for _, k := range slices.Backward(w.workers) {
+			if k.message == m {
+				if slices.ContainsFunc(k.told, such) {
+					some = append(some, k)
 				}
+				break
 			}
-			busy = busy || running && (len(calls) == 0 || dead)
 		}
-		if !busy {
-			return
-		}
-		time.Sleep(time.Second)
-		synctest.Wait()
 	}
-}
-
-// step lets one call through.
-func (w *world) step(a *arrival) {
-	k := a.worker
-	f := a.fates[w.choose(len(a.fates))]
-	w.say("delivery %d: %s: %v", k.number, a.operation, f)
-	a.proceed <- f
-	synctest.Wait()
-	if _, running, _ := k.calls(); !running {
-		w.say("delivery %d ends: dead %t, %s, wait %v, %v", k.number, k.dead, k.outcome.Kind, k.outcome.Wait, k.err)
-	}
-}
-
-// quiet: the intent is decided or in doubt with nobody left to ask, and the message
-// has its answer.
-func (w *world) quiet() bool {
-	k := w.workers[len(w.workers)-1]
-	if k.dead || k.err != nil {
-		return false
-	}
-	return k.outcome.Done() || k.outcome.Kind == intent.InDoubt && k.outcome.Wait == 0
+	return some
 }
 
 // operate is an operator who may settle a doubt, by what the far side shows.
-func (w *world) operate() {
-	if w.last.State != intent.StateInDoubt || w.choose(2) == 0 {
-		return
+func (w *world) operate() bool {
+	s := w.subjects[0]
+	if s.last.State != intent.StateInDoubt || w.choose(2) == 0 {
+		return false
 	}
-	next := w.last
-	if w.far.effects[key.Downstream()] > 0 {
-		next = next.Finish(intent.StateCompleted, "r", time.Now(), 90*24*time.Hour)
+	next := s.last
+	if done := w.effects(s); len(done) > 0 {
+		next = next.Finish(intent.StateCompleted, done[0].receipt, time.Now(), 90*24*time.Hour)
 	} else {
-		w.forget(underwayEffect)
+		w.ruleOut()
 		next.State, next.Owner, next.ClaimedAt, next.Reason = intent.StateReleased, intent.NewOwner(), time.Time{}, "operator"
 	}
 	w.say("an operator settles: %s", next.State)
-	if _, err := w.store.Replace(context.Background(), w.last, next); err != nil {
+	if _, err := w.store.Replace(context.Background(), s.last, next); err != nil {
 		w.fail("settle: %v", err)
 	}
-	w.changed("settle")
-}
-
-// later puts an event on its way.
-func (w *world) later(e event) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.pending = append(w.pending, e)
-}
-
-// onTheirWay are the events to come, in an order that is the same in every run.
-func (w *world) onTheirWay() []event {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	slices.SortStableFunc(w.pending, func(a, b event) int {
-		return cmp.Or(cmp.Compare(a.worker, b.worker), strings.Compare(a.name, b.name))
-	})
-	return w.pending
-}
-
-// forget drops what is on its way.
-func (w *world) forget(name string) {
-	w.pending = slices.DeleteFunc(w.pending, func(e event) bool { return e.name == name })
+	w.changed("settle", nil)
+	return true
 }

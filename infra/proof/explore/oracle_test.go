@@ -1,0 +1,182 @@
+package explore
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// at is so many seconds into a history.
+func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+
+// claimed is the record of a first claim.
+func claimed() intent.Record {
+	return intent.Record{
+		Intent: key.String(), State: intent.StateClaimed, Owner: "a", Attempt: 1, LeaseUntil: at(33), ClaimedAt: at(0),
+		Fingerprint: body(0).fingerprint(), MessageID: "message-0",
+	}
+}
+
+// with is the record after some changes.
+func with(r intent.Record, changes ...func(*intent.Record)) intent.Record {
+	for _, change := range changes {
+		change(&r)
+	}
+	return r
+}
+
+func state(s intent.State) func(*intent.Record) { return func(r *intent.Record) { r.State = s } }
+
+func owned(owner string, attempt int, leaseUntil time.Time) func(*intent.Record) {
+	return func(r *intent.Record) { r.Owner, r.Attempt, r.LeaseUntil = owner, attempt, leaseUntil }
+}
+
+func forgotten(r *intent.Record) { r.ClaimedAt = time.Time{} }
+
+func otherPayload(r *intent.Record) { r.Fingerprint = body(1).fingerprint() }
+
+func final(s intent.State, result string) func(*intent.Record) {
+	return func(r *intent.Record) { *r = r.Finish(s, result, at(1), time.Hour) }
+}
+
+// The judge catches each kind of wrong change, and lets the right ones pass.
+func TestJudgeOfChanges(t *testing.T) {
+	a := claimed()
+	released := with(a, state(intent.StateReleased), forgotten)
+	doubt := with(a, state(intent.StateInDoubt))
+	done := with(a, final(intent.StateCompleted, "r"))
+	takeover := with(a, owned("b", 2, at(70)))
+	none := intent.Record{}
+	for _, tt := range []struct {
+		name  string
+		c     change
+		fault string // part of it; empty: it is right
+	}{
+		{"claim", change{before: none, now: a, drawn: true}, ""},
+		{"claim without a lease", change{before: none, now: with(a, owned("a", 1, time.Time{})), drawn: true}, "lease_until"},
+		{"claim without claimed_at", change{before: none, now: with(a, forgotten), drawn: true}, "claimed_at"},
+		{"claim in attempt 2", change{before: none, now: with(a, owned("a", 2, at(33))), drawn: true}, "attempt 0 -> 2"},
+		{"claim that expires", change{before: none, now: with(a, func(r *intent.Record) { r.ExpiresAt = at(99) }), drawn: true}, "expires_at"},
+		{"takeover", change{before: a, now: takeover, lapsed: true, drawn: true}, ""},
+		{"takeover too early", change{before: a, now: takeover, drawn: true}, "a lease that runs"},
+		{"takeover under an old token", change{before: a, now: takeover, lapsed: true}, "old owner token"},
+		{"takeover in the same attempt", change{before: a, now: with(a, owned("b", 1, at(70))), lapsed: true, drawn: true}, "attempt 1 -> 1"},
+		{"takeover that moves claimed_at", change{before: a, now: with(takeover, func(r *intent.Record) { r.ClaimedAt = at(40) }), lapsed: true, drawn: true}, "moves claimed_at"},
+		{"takeover by another payload", change{before: a, now: with(takeover, otherPayload), lapsed: true, drawn: true}, "fingerprint"},
+		{"takeover of what did not happen, by another payload", change{before: released, now: with(takeover, otherPayload), drawn: true}, ""},
+		{"renewal", change{before: a, now: with(a, owned("a", 1, at(43))), own: true}, ""},
+		{"renewal backwards", change{before: a, now: with(a, owned("a", 1, at(23))), own: true}, "move the lease on"},
+		{"renewal by another", change{before: a, now: with(a, owned("a", 1, at(43)))}, "another's"},
+		{"renewal that counts", change{before: a, now: with(a, owned("a", 2, at(43))), own: true}, "without a claim"},
+		{"renewal that forgets", change{before: a, now: with(a, owned("a", 1, at(43)), forgotten), own: true}, "moves claimed_at"},
+		{"release", change{before: a, now: released, own: true, setter: true}, ""},
+		{"release that forgets nothing", change{before: a, now: with(a, state(intent.StateReleased)), own: true, setter: true}, "claimed_at"},
+		{"release that forgets an earlier attempt", change{before: a, now: released, own: true}, "claimed_at"},
+		{"release by another", change{before: a, now: released, setter: true}, "another's"},
+		{"park", change{before: a, now: doubt, own: true}, ""},
+		{"park of another's that lapsed", change{before: a, now: doubt, lapsed: true}, ""},
+		{"park of another's too early", change{before: a, now: doubt}, "while its lease runs"},
+		{"park that forgets", change{before: a, now: with(doubt, forgotten), own: true}, "another owner, claimed_at or lease"},
+		{"settlement as not having happened", change{before: doubt, now: with(released, owned("s", 1, at(33))), drawn: true}, ""},
+		{"settlement that keeps the owner", change{before: doubt, now: released}, "keeps its owner"},
+		{"settlement that keeps claimed_at", change{before: doubt, now: with(a, state(intent.StateReleased), owned("s", 1, at(33))), drawn: true}, "keeps claimed_at"},
+		{"settlement as having happened", change{before: doubt, now: with(doubt, final(intent.StateCompleted, "r"))}, ""},
+		{"completion", change{before: a, now: done, own: true}, ""},
+		{"completion by another", change{before: a, now: done}, "an end of another's claim"},
+		{"completion by another owner", change{before: a, now: with(done, owned("b", 1, at(33))), own: true}, "another owner"},
+		{"completion that is never forgotten", change{before: a, now: with(done, func(r *intent.Record) { r.ExpiresAt = time.Time{} }), own: true}, "expires_at"},
+		{"completion of what was released", change{before: released, now: with(released, final(intent.StateCompleted, "r")), own: true}, "no transition"},
+		{"commit of a ledger", change{before: none, now: done, drawn: true}, ""},
+		{"release of what is final", change{before: done, now: released, own: true}, "final"},
+		{"another result", change{before: done, now: with(done, final(intent.StateCompleted, "q")), own: true}, "final"},
+		{"park by another payload", change{before: a, now: doubt, lapsed: true, conflict: true}, "a conflict changes"},
+		{"deletion", change{before: a, now: none, own: true}, "no transition"},
+	} {
+		if got := tt.c.fault(); got == "" != (tt.fault == "") || !strings.Contains(got, tt.fault) {
+			t.Errorf("%s: got fault %q, want %q", tt.name, got, tt.fault)
+		}
+	}
+}
+
+// The judge catches each kind of wrong end, and lets the right ones pass.
+func TestJudgeOfEnds(t *testing.T) {
+	completed := with(claimed(), final(intent.StateCompleted, "r"))
+	declined := with(claimed(), final(intent.StateRefused, "no"))
+	doubt := with(claimed(), state(intent.StateInDoubt))
+	one := []taken{{cents: 10, receipt: "r"}}
+	is := func(kind intent.Kind, result string) told {
+		o := intent.Outcome{Kind: kind}
+		if result != "" {
+			o.Result.JSON, _ = json.Marshal(result)
+		}
+		return told{ended: true, outcome: o}
+	}
+	executed, replayed, refused := is(intent.Executed, "r"), is(intent.Replayed, "r"), is(intent.Refused, "no")
+	running := told{ended: true, outcome: intent.Outcome{Kind: intent.InProgress, Wait: time.Second}}
+	inDoubt := told{ended: true, outcome: intent.Outcome{Kind: intent.InDoubt, Reason: "no answer"}}
+	conflict := told{ended: true, body: 1, outcome: intent.Outcome{Kind: intent.Conflict}}
+	failed := told{ended: true, err: errors.New("unknown")}
+	but := func(t told, change func(*told)) told { change(&t); return t }
+	for _, tt := range []struct {
+		name  string
+		e     ending
+		fault string // part of it; empty: it is right
+	}{
+		{"completed", ending{Keyed, completed, one, []told{{}, failed, running, executed, replayed, conflict}}, ""},
+		{"two effects", ending{Keyed, completed, append(one, one...), []told{executed}}, "2 effects"},
+		{"completed without an effect", ending{Keyed, completed, nil, []told{executed}}, "completed with 0 effects"},
+		{"refused", ending{Keyed, declined, nil, []told{refused, refused}}, ""},
+		{"refused with an effect", ending{Keyed, declined, one, []told{refused}}, "refused with 1 effects"},
+		{"result of another effect", ending{Keyed, completed, []taken{{10, "q"}}, []told{executed}}, "the far side's"},
+		{"another payload's effect", ending{Keyed, completed, []taken{{20, "r"}}, []told{executed}}, "another payload's fingerprint"},
+		{"released", ending{Keyed, with(claimed(), state(intent.StateReleased)), nil, []told{inDoubt}}, "neither decided"},
+		{"no record", ending{Keyed, intent.Record{}, nil, []told{inDoubt}}, "neither decided"},
+		{"claimed and dead", ending{Keyed, claimed(), one, []told{{}}}, "has no answer"},
+		{"message lost in an error", ending{Keyed, completed, one, []told{executed, failed}}, "has no answer"},
+		{"message lost in progress", ending{Keyed, completed, one, []told{executed, running}}, "has no answer"},
+		{"other message lost", ending{Keyed, completed, one, []told{but(failed, func(t *told) { t.message = 1 }), executed}}, "has no answer"},
+		{"in doubt", ending{Blind, doubt, one, []told{inDoubt}}, ""},
+		{"in doubt and unreported", ending{Blind, doubt, one, []told{{body: 0}, conflict, but(conflict, func(t *told) { t.body = 0 })}}, "nobody was told"},
+		{"keyed in doubt", ending{Keyed, doubt, nil, []told{inDoubt}}, "somebody knows"},
+		{"ledger in doubt", ending{Ledger, doubt, nil, []told{inDoubt}}, "somebody knows"},
+		{"doubt without a reason", ending{Blind, doubt, nil, []told{but(inDoubt, func(t *told) { t.outcome.Reason = "" })}}, "without a reason"},
+		{"told executed in doubt", ending{Blind, doubt, one, []told{executed, inDoubt}}, "the record says in_doubt"},
+		{"told refused when completed", ending{Keyed, completed, one, []told{executed, refused}}, "the record says completed"},
+		{"executed twice", ending{Keyed, completed, one, []told{executed, executed}}, "2 deliveries"},
+		{"replay of another result", ending{Keyed, completed, one, []told{executed, is(intent.Replayed, "q")}}, "told the result"},
+		{"replay without the result", ending{Keyed, completed, one, []told{executed, is(intent.Replayed, "")}}, "told the result"},
+		{"replay to another payload", ending{Keyed, completed, one, []told{executed, but(replayed, func(t *told) { t.body = 1 })}}, "another payload"},
+		{"conflict of equals", ending{Keyed, completed, one, []told{but(conflict, func(t *told) { t.body = 0 }), executed}}, "all payloads are the same"},
+		{"in progress for no time", ending{Keyed, completed, one, []told{but(running, func(t *told) { t.outcome.Wait = 0 }), executed}}, "nobody knows when"},
+		{"no outcome", ending{Keyed, completed, one, []told{{ended: true}, executed}}, "no such outcome"},
+	} {
+		if got := tt.e.fault(); got == "" != (tt.fault == "") || !strings.Contains(got, tt.fault) {
+			t.Errorf("%s: got fault %q, want %q", tt.name, got, tt.fault)
+		}
+	}
+}
+
+// An effect that begins when its claim is gone is seen.
+func TestJudgeOfBeginnings(t *testing.T) {
+	first := claimed()
+	a := intent.Attempt{Key: key, Number: first.Attempt, MessageID: first.MessageID}
+	for name, tt := range map[string]struct {
+		record intent.Record
+		breach breach
+		fault  bool
+	}{
+		"under its claim": {first, "", false},
+		"taken over":      {with(first, owned("b", 2, at(70))), "", true},
+		"parked":          {with(first, state(intent.StateInDoubt)), "", true},
+		"after a pause":   {with(first, state(intent.StateInDoubt)), pauses, false},
+	} {
+		w := world{setting: setting{breach: tt.breach}, subjects: []*subject{{key: key, last: tt.record}}}
+		if w.begins(a); w.fault != "" != tt.fault {
+			t.Errorf("%s: got fault %q", name, w.fault)
+		}
+	}
+}
