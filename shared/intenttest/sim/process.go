@@ -1,0 +1,210 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// maxSkew is how far a process's clock may be off: less than the margins between two of them.
+const maxSkew = 2 * time.Second
+
+// Process is one process of the function, from its cold start until it is killed.
+type Process struct {
+	world  *World
+	name   string
+	skew   time.Duration
+	dead   bool                 // guarded by World.mu
+	frozen time.Time            // until then; the driver's
+	held   map[string]time.Time // the driver's: see call.from
+
+	waits map[string]time.Duration // guarded by World.mu: how long an intent's messages are to be hidden
+}
+
+// Now is the process's wall clock.
+func (p *Process) Now() time.Time { return time.Now().Add(p.skew) }
+
+// DB is DynamoDB as the process reaches it.
+func (p *Process) DB() *Table { return &Table{p} }
+
+// Log is the process's.
+func (p *Process) Log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+}
+
+// Write takes a line of the log.
+func (p *Process) Write(line []byte) (int, error) {
+	p.note("%s", strings.TrimSuffix(string(line), "\n"))
+	return len(line), nil
+}
+
+// note says something from a handler's goroutine.
+func (p *Process) note(format string, args ...any) {
+	p.world.mu.Lock()
+	defer p.world.mu.Unlock()
+	p.world.notes = append(p.world.notes, p.name+"   "+fmt.Sprintf(format, args...))
+}
+
+// Handler is what a batch is made with.
+type Handler interface {
+	Validate() error
+	Deliver(context.Context, intent.Delivery) (intent.Outcome, error)
+}
+
+// Watch is h, whose calls are known by the message that they are for.
+func (p *Process) Watch(h Handler) Handler { return &watched{h, p} }
+
+type watched struct {
+	Handler
+	process *Process
+}
+
+func (h *watched) OneAtATime() bool {
+	one, ok := h.Handler.(interface{ OneAtATime() bool })
+	return ok && one.OneAtATime()
+}
+
+func (h *watched) Keyless() bool {
+	keyless, ok := h.Handler.(interface{ Keyless() bool })
+	return ok && keyless.Keyless()
+}
+
+type deliverer = func(context.Context, intent.Delivery) (intent.Outcome, error)
+
+func (h *watched) Group(members int) (deliver deliverer, leave func()) {
+	deliver, leave = h.Handler.Deliver, func() {}
+	if g, ok := h.Handler.(interface {
+		Group(int) (deliverer, func())
+	}); ok {
+		deliver, leave = g.Group(members)
+	}
+	return h.process.watch(deliver), leave
+}
+
+func (p *Process) watch(deliver deliverer) deliverer {
+	return func(ctx context.Context, d intent.Delivery) (intent.Outcome, error) {
+		o, err := deliver(context.WithValue(ctx, label{}, d.MessageID), d)
+		p.note("%s: %s %v", d.MessageID, o.Kind, err)
+		p.world.mu.Lock()
+		defer p.world.mu.Unlock()
+		p.waits[d.Key] = o.Wait
+		return o, err
+	}
+}
+
+// label is the context key of the message that a call is for.
+type label struct{}
+
+// call waits at the gate.
+type call struct {
+	process *Process
+	name    string // the same in every run, and in every try
+	kind    kind
+	input   any
+	records []string // that it may change, by their keys
+	apply   func()   // at the far side
+	done    chan error
+}
+
+// enter takes a call through the gate and returns what broke on the way; ended is the context's error, if the caller waits no
+// more: then the call arrives only if it was let through before.
+func (p *Process) enter(ctx context.Context, c *call) (broken, ended error) {
+	w := p.world
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c.process, c.done = p, make(chan error, 1)
+	c.name = p.name + " " + c.name
+	if id, ok := ctx.Value(label{}).(string); ok {
+		c.name += " for " + id
+	}
+	w.mu.Lock()
+	dead := p.dead
+	if !dead {
+		w.waiting = append(w.waiting, c)
+	}
+	w.mu.Unlock()
+	if dead {
+		runtime.Goexit()
+	}
+	w.stir()
+	select {
+	case broken = <-c.done:
+	case <-ctx.Done():
+		ended = ctx.Err()
+	}
+	w.withdraw(c)
+	w.mu.Lock()
+	dead = p.dead
+	w.mu.Unlock()
+	if dead {
+		runtime.Goexit()
+	}
+	return broken, ended
+}
+
+// stir tells the driver that there may be something to do.
+func (w *World) stir() {
+	select {
+	case w.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// from is when the driver may let the call through: not while its process is frozen, and not sooner after the same call broke
+// than its next try is sure to be here. How long a try pauses is production code's own chance, below a second; so it is not
+// seen.
+func (c *call) from() time.Time {
+	from := c.process.held[c.name]
+	if c.process.frozen.After(from) {
+		from = c.process.frozen
+	}
+	return from
+}
+
+// fails answers a call that may be tried again.
+func (c *call) fails(err error) {
+	c.process.held[c.name] = time.Now().Add(time.Second)
+	c.answer(err)
+}
+
+// answer is what the caller hears.
+func (c *call) answer(err error) {
+	c.process.world.withdraw(c)
+	c.done <- err
+}
+
+// withdraw takes a call from those that wait to be let through.
+func (w *World) withdraw(c *call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting = slices.DeleteFunc(w.waiting, func(other *call) bool { return other == c })
+}
+
+// die kills the process where it stands: it hears nothing any more, and nothing that it would still send arrives.
+func (p *Process) die() {
+	p.world.mu.Lock()
+	defer p.world.mu.Unlock()
+	p.dead = true
+}
+
+// freeze lets one process stand still for a while.
+func (w *World) freeze() {
+	k := w.workers[w.Rand.IntN(len(w.workers))]
+	if k.process == nil || w.calm {
+		return
+	}
+	k.process.frozen = time.Now().Add(w.upTo(8 * time.Second))
+	w.say("%s is frozen until %s", k.process.name, k.process.frozen.Format(time.TimeOnly))
+}
