@@ -70,20 +70,20 @@ func (w *World) let(c *call) {
 	case again:
 		apply()
 		w.withdraw(c)
-		w.At(w.upTo(time.Second), c.name+": sent again", func() {
+		w.At(w.Within(time.Second), c.name+": sent again", func() {
 			apply()
 			c.answer(nil)
 		})
 	case slow:
 		w.withdraw(c)
-		w.At(w.upTo(maxSlow), c.name+": arrives", func() {
+		w.At(w.Within(maxSlow), c.name+": arrives", func() {
 			apply()
-			w.At(w.upTo(maxSlow/4), c.name+": answered", func() { c.answer(nil) })
+			w.At(w.Within(maxSlow/4), c.name+": answered", func() { c.answer(nil) })
 		})
 	case copied:
 		apply()
 		c.answer(nil)
-		w.At(w.upTo(maxSlow), c.name+": copy arrives", apply)
+		w.At(w.Within(maxSlow), c.name+": copy arrives", apply)
 	case throttled:
 		c.fails(&types.ProvisionedThroughputExceededException{})
 	case conflicting:

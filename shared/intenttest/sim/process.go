@@ -205,6 +205,6 @@ func (w *World) freeze() {
 	if k.process == nil || w.calm {
 		return
 	}
-	k.process.frozen = time.Now().Add(w.upTo(8 * time.Second))
+	k.process.frozen = time.Now().Add(w.Within(8 * time.Second))
 	w.say("%s is frozen until %s", k.process.name, k.process.frozen.Format(time.TimeOnly))
 }

@@ -22,6 +22,9 @@ const (
 	// message deduplication ID").
 	deduplication = 5 * time.Minute
 
+	// fifoSuffix ends the name of a FIFO queue.
+	fifoSuffix = ".fifo"
+
 	// maxHiding is the jitter of a hidden message, and the rest of a second that SQS does not take.
 	maxHiding = 5*time.Second + time.Second
 )
@@ -53,7 +56,7 @@ func newQueue(w *World, name string, visibility time.Duration) *queue {
 	return &queue{world: w, name: name, visibility: visibility, recent: map[string]time.Time{}, origins: map[string]*Sent{}}
 }
 
-func (q *queue) fifo() bool { return strings.HasSuffix(q.name, ".fifo") }
+func (q *queue) fifo() bool { return strings.HasSuffix(q.name, fifoSuffix) }
 
 // QueueURL and DeadLetterURL are the addresses of the two queues.
 func (w *World) QueueURL() string {
@@ -62,9 +65,9 @@ func (w *World) QueueURL() string {
 
 // DeadLetterURL is where quarantine sends to.
 func (w *World) DeadLetterURL() string {
-	name, fifo := strings.CutSuffix(w.queue.name, ".fifo")
+	name, fifo := strings.CutSuffix(w.queue.name, fifoSuffix)
 	if name += "-dead"; fifo {
-		name += ".fifo"
+		name += fifoSuffix
 	}
 	return "https://sqs.eu-central-1.amazonaws.com/123456789012/" + name
 }
@@ -98,6 +101,14 @@ func (w *World) Send(s Sent, in *sqs.SendMessageInput) {
 	q.recent[m.dedup] = now.Add(deduplication)
 	q.messages = append(q.messages, m)
 	w.say("sent %s: %s", m.id, m.body)
+}
+
+// Produce sends a message now and, by chance, again later.
+func (w *World) Produce(s Sent, in *sqs.SendMessageInput) {
+	w.Send(s, in)
+	for w.Rand.IntN(3) == 0 {
+		w.At(w.Again(), "sent again", func() { w.Send(s, in) })
+	}
 }
 
 func (w *World) id(kind string) string {
@@ -198,7 +209,7 @@ func (q *queue) delete(m *message, handle string) {
 	default:
 		q.remove(m)
 		if !q.fifo() && q.world.Unusual() {
-			q.world.At(q.world.upTo(10*time.Minute), m.id+" comes back though it was deleted", func() {
+			q.world.At(q.world.Within(10*time.Minute), m.id+" comes back though it was deleted", func() {
 				m.visible = time.Now()
 				q.messages = append(q.messages, m)
 			})
@@ -234,7 +245,7 @@ func (q *queue) hide(p *Process, handle string, asked time.Duration) {
 			q.world.Fail("%s is hidden for %v, though its outcome says %v", m.id, asked, wait)
 		}
 		if m.visible.After(time.Now()) {
-			m.visible = time.Now().Add(wait + q.world.upTo(maxHiding))
+			m.visible = time.Now().Add(wait + q.world.Within(maxHiding))
 			q.world.say("%s is hidden until %s", m.id, m.visible.Format(time.TimeOnly))
 		}
 	}

@@ -27,7 +27,7 @@ func (w *World) settle() {
 			}
 			continue
 		}
-		time.Sleep(w.upTo(w.pause()))
+		time.Sleep(w.Within(w.pause()))
 		w.look()
 		w.step()
 	}

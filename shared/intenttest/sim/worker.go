@@ -38,7 +38,7 @@ func (k *worker) busy() bool { return k.batch != nil }
 func (k *worker) start() {
 	w := k.world
 	k.process = &Process{
-		world: w, name: w.id("p"), skew: w.upTo(2*maxSkew) - maxSkew, held: map[string]time.Time{}, waits: map[string]time.Duration{},
+		world: w, name: w.id("p"), skew: w.Within(2*maxSkew) - maxSkew, held: map[string]time.Time{}, waits: map[string]time.Duration{},
 	}
 	handle, err := w.system.Wire(k.process)
 	if err != nil {

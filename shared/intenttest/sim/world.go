@@ -35,7 +35,8 @@ type Plan struct {
 	New func(*World) System
 }
 
-// System is the function's part of one world. Its methods run on the driver's goroutine, Wire's result on others.
+// System is the function's part of one world. Its methods run on the driver's goroutine, Wire's result on others. If it has a
+// method Changed, that is called after each write to a table.
 type System interface {
 	// Wire makes the handler of a process, as the function does at a cold start.
 	Wire(p *Process) (Handle, error)
@@ -62,6 +63,7 @@ type World struct {
 	sent    []*Sent
 	workers []*worker
 	timeout time.Duration // of an invocation
+	span    time.Duration // within which producers send
 
 	faults int     // that may still happen
 	odds   float64 // of one, at each call
@@ -99,6 +101,7 @@ func newWorld(plan Plan, seed uint64) *World {
 		w.records = plan.Records(w.DB)
 	}
 	w.timeout = []time.Duration{30 * time.Second, 30 * time.Second, 5 * time.Second}[w.Rand.IntN(3)]
+	w.span = []time.Duration{time.Second, time.Minute, 10 * time.Minute}[w.Rand.IntN(3)]
 	w.odds = []float64{0, 0.03, 0.1, 0.3}[w.Rand.IntN(4)]
 	w.faults = 4 + w.Rand.IntN(40)
 	w.queue = newQueue(w, plan.Name, 6*w.timeout)
@@ -113,10 +116,10 @@ func newWorld(plan Plan, seed uint64) *World {
 func (w *World) run() {
 	w.system.Outside()
 	for range w.Rand.IntN(3) {
-		w.At(w.upTo([]time.Duration{20 * time.Minute, time.Hour, 30 * time.Hour}[w.Rand.IntN(3)]), "redrive", w.queue.redrive)
+		w.At(w.Within([]time.Duration{20 * time.Minute, time.Hour, 30 * time.Hour}[w.Rand.IntN(3)]), "redrive", w.queue.redrive)
 	}
 	for range w.Rand.IntN(3) {
-		w.At(w.upTo(10*time.Minute), "freeze", w.freeze)
+		w.At(w.Within(w.span), "freeze", w.freeze)
 	}
 	w.settle()
 	w.say("all faults cease")
@@ -169,9 +172,17 @@ func (w *World) Fail(format string, args ...any) {
 	w.fault = cmp.Or(w.fault, fmt.Sprintf(format, args...))
 }
 
-// upTo draws a time of nanoseconds, so that no two things happen at the same one.
-func (w *World) upTo(d time.Duration) time.Duration {
+// Within draws a time, of nanoseconds, so that no two things happen at the same one.
+func (w *World) Within(d time.Duration) time.Duration {
 	return 1 + time.Duration(w.Rand.Int64N(int64(d)))
+}
+
+// Soon draws when a producer sends: in some histories all do at once, in others one after the other.
+func (w *World) Soon() time.Duration { return w.Within(w.span) }
+
+// Again draws when a producer sends once more: soon after, or much later.
+func (w *World) Again() time.Duration {
+	return w.Within([]time.Duration{time.Second, time.Minute, 24 * time.Hour}[w.Rand.IntN(3)])
 }
 
 // Record is the record of an intent as it stands.
