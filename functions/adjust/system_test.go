@@ -35,6 +35,10 @@ func banking(handler func(*sim.Process) sqsbatch.Handler) sim.Plan {
 		Name: "adjust.fifo", Tables: []memdb.Table{{Name: "accounts", Keys: []string{"account_id"}}},
 		Records: func(db *memdb.DB) intent.Store { return dynamo.New(db, sim.Records) },
 		Reason:  sqsbatch.ReasonAttribute, OriginalID: sqsbatch.OriginalIDAttribute,
+		Shows: []string{
+			"executed", "replayed", "refused <nil>", "conflict <nil>", "SQS knows", "redriven", "is dead", "behind a failure", "too little time",
+			"outside_window",
+		},
 		New: func(w *sim.World) sim.System {
 			return &bank{World: w, handler: handler, opening: map[string]int64{}, lowest: map[string]int64{},
 				asked: map[intent.Key]map[intent.Fingerprint]adjustment{}}

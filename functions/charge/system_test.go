@@ -34,6 +34,10 @@ func marketing(handler func(*market, *sim.Process) sqsbatch.Handler) sim.Plan {
 		Name: "charge", Tables: []memdb.Table{{Name: "users", Keys: []string{userIDAttribute}}},
 		Records: func(db *memdb.DB) intent.Store { return dynamo.New(db, sim.Records) },
 		Reason:  sqsbatch.ReasonAttribute, OriginalID: sqsbatch.OriginalIDAttribute,
+		Shows: []string{
+			"executed", "replayed", "refused <nil>", "in_progress", "conflict <nil>", "in_doubt <nil>", "is hidden", "redriven", "is dead",
+			"claimed -> claimed", "claimed -> released", "released -> claimed", "claimed -> in_doubt", "too little time", "stripe answers 500",
+		},
 		New: func(w *sim.World) sim.System {
 			return &market{World: w, handler: handler, stripe: newTill(w), asked: map[intent.Key]map[intent.Fingerprint]order{}}
 		},
@@ -148,7 +152,7 @@ func (m *market) Outside() {
 
 // card gives a user a card: mostly one that pays, or none.
 func (m *market) card(user int) {
-	card := []string{"pm_pays", "pm_pays", "pm_pays_too", declines, ""}[m.Rand.IntN(5)]
+	card := []string{"pm_pays", "pm_pays", "pm_pays", "pm_pays_too", declines, ""}[m.Rand.IntN(6)]
 	row := map[string]types.AttributeValue{
 		userIDAttribute: &types.AttributeValueMemberS{Value: fmt.Sprint("user-", user)}, customerAttribute: &types.AttributeValueMemberS{Value: "cus_1"},
 	}

@@ -24,7 +24,8 @@ type Process struct {
 	frozen time.Time            // until then; the driver's
 	held   map[string]time.Time // the driver's: see call.from
 
-	waits map[string]time.Duration // guarded by World.mu: how long an intent's messages are to be hidden
+	keys  map[string]string        // by receipt handle: the key of what it was given
+	waits map[string]time.Duration // by key, guarded by World.mu: how long the last delivery is to be hidden
 }
 
 // Now is the process's wall clock.
@@ -53,6 +54,9 @@ func (p *Process) Write(line []byte) (int, error) {
 func (p *Process) note(format string, args ...any) {
 	p.world.mu.Lock()
 	defer p.world.mu.Unlock()
+	if p.dead { // and says nothing any more
+		return
+	}
 	p.world.notes = append(p.world.notes, p.name+"   "+fmt.Sprintf(format, args...))
 }
 
@@ -101,6 +105,13 @@ func (p *Process) watch(deliver deliverer) deliverer {
 		p.waits[d.Key] = o.Wait
 		return o, err
 	}
+}
+
+// wait is how long a message is to be hidden.
+func (p *Process) wait(handle string) time.Duration {
+	p.world.mu.Lock()
+	defer p.world.mu.Unlock()
+	return p.waits[p.keys[handle]]
 }
 
 // label is the context key of the message that a call is for.

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -217,13 +218,20 @@ func (q *queue) delete(m *message, handle string) {
 	}
 }
 
+// redrivenAs is an attribute of ours, by which copies are told apart that SQS gave other ids and nothing else.
+const redrivenAs = "Redriven-As"
+
 // redrive moves all that is in the dead-letter queue back, as new messages.
 func (q *queue) redrive() {
 	now := time.Now()
 	for _, m := range q.dead {
 		again := &message{
-			id: q.world.id("m"), body: m.body, group: m.group, dedup: m.dedup, attributes: m.attributes, of: m.of, enqueued: now, visible: now,
+			id: q.world.id("m"), body: m.body, group: m.group, dedup: m.dedup, attributes: maps.Clone(m.attributes), of: m.of, enqueued: now, visible: now,
 		}
+		if again.attributes == nil {
+			again.attributes = map[string]types.MessageAttributeValue{}
+		}
+		again.attributes[redrivenAs] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &again.id}
 		q.origins[again.id] = m.of
 		q.messages = append(q.messages, again)
 		q.world.say("%s is redriven as %s", m.id, again.id)
@@ -233,18 +241,12 @@ func (q *queue) redrive() {
 
 // hide is ChangeMessageVisibility. The jitter is drawn anew: production code's own is its own chance. What it asked for must be as
 // long as its outcome said, and no longer than jitter makes it.
-func (q *queue) hide(p *Process, handle string, asked time.Duration) {
+func (q *queue) hide(handle string, asked, wait time.Duration) {
+	if asked < wait || asked > wait+maxHiding {
+		q.world.Fail("%s is hidden for %v, though its outcome says %v", handle, asked, wait)
+	}
 	for _, m := range q.messages {
-		if m.handle != handle {
-			continue
-		}
-		q.world.mu.Lock()
-		wait := p.waits[m.of.Key.ID]
-		q.world.mu.Unlock()
-		if asked < wait || asked > wait+maxHiding {
-			q.world.Fail("%s is hidden for %v, though its outcome says %v", m.id, asked, wait)
-		}
-		if m.visible.After(time.Now()) {
+		if m.handle == handle && m.visible.After(time.Now()) {
 			m.visible = time.Now().Add(wait + q.world.Within(maxHiding))
 			q.world.say("%s is hidden until %s", m.id, m.visible.Format(time.TimeOnly))
 		}
@@ -259,17 +261,20 @@ func (p *Process) SQS() *SQS { return &SQS{p} }
 
 // ChangeMessageVisibility hides a message of the queue.
 func (s *SQS) ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
-	asked := time.Duration(in.VisibilityTimeout) * time.Second
-	err := s.process.Reach(ctx, "ChangeMessageVisibility "+aws.ToString(in.ReceiptHandle), func() {
-		s.process.world.queue.hide(s.process, aws.ToString(in.ReceiptHandle), asked)
-	})
+	handle, asked := aws.ToString(in.ReceiptHandle), time.Duration(in.VisibilityTimeout)*time.Second
+	wait := s.process.wait(handle)
+	err := s.process.Reach(ctx, "ChangeMessageVisibility "+handle, func() { s.process.world.queue.hide(handle, asked, wait) })
 	return &sqs.ChangeMessageVisibilityOutput{}, err
 }
 
 // SendMessage puts a message into quarantine.
 func (s *SQS) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
 	w := s.process.world
-	err := s.process.Reach(ctx, "SendMessage of "+aws.ToString(in.MessageAttributes[w.plan.OriginalID].StringValue), func() { w.quarantined(in) })
+	name := "SendMessage"
+	for _, attribute := range []string{w.plan.OriginalID, redrivenAs} {
+		name += " " + aws.ToString(in.MessageAttributes[attribute].StringValue)
+	}
+	err := s.process.Reach(ctx, name, func() { w.quarantined(in) })
 	return &sqs.SendMessageOutput{}, err
 }
 

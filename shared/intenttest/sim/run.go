@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,15 +36,32 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("seed %d: %s\n%s", v.Seed, v.Fault, strings.Join(v.Story, "\n"))
 }
 
+const (
+	// enough histories show all that Plan.Shows wants.
+	enough = 200
+
+	// twice is how many histories are run for one that is run once more, to see whether it is the same again.
+	twice = 50
+)
+
 // Run runs as many histories as the flag -schedules says, and fails the test with the story of the first one that went wrong and
 // with the command that runs it again.
 func Run(t *testing.T, plan Plan) {
 	t.Helper()
 	n := max(*schedules, 1)
 	violations := 0
+	unseen := slices.Clone(plan.Shows)
 	for i := range n {
 		seed := *firstSeed + uint64(i)
-		_, v := History(t, plan, seed)
+		story, v := History(t, plan, seed)
+		unseen = slices.DeleteFunc(unseen, func(what string) bool {
+			return slices.ContainsFunc(story, func(line string) bool { return strings.Contains(line, what) })
+		})
+		if i%twice == 0 {
+			if once, _ := History(t, plan, seed); !slices.Equal(once, story) {
+				t.Errorf("seed %d is not the same again: %s", seed, difference(story, once))
+			}
+		}
 		if v == nil {
 			continue
 		}
@@ -55,9 +73,22 @@ func Run(t *testing.T, plan Plan) {
 			t.Errorf("seed %d: %s\nagain: %s", seed, v.Fault, again)
 		}
 	}
+	if n >= enough && len(unseen) > 0 {
+		t.Errorf("%d histories, and none shows %q", n, unseen)
+	}
 	if err := tell(n, violations); err != nil {
 		t.Error(err)
 	}
+}
+
+// difference is where two stories part.
+func difference(a, b []string) string {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d is %q, then %q", i, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("it has %d lines, then %d", len(a), len(b))
 }
 
 // Finds fails the test unless one of that many histories goes wrong in that way. It is for systems that are broken on purpose: what

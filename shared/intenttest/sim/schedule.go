@@ -39,7 +39,7 @@ func (w *World) pause() time.Duration {
 	if !w.calm && w.Rand.IntN(50) == 0 {
 		return w.timeout / 4
 	}
-	return 30 * time.Millisecond
+	return w.pace
 }
 
 // look waits until all others wait, and sees to what has ended.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
 // Handle is a function's handler, as Lambda calls it.
@@ -38,7 +37,7 @@ func (k *worker) busy() bool { return k.batch != nil }
 func (k *worker) start() {
 	w := k.world
 	k.process = &Process{
-		world: w, name: w.id("p"), skew: w.Within(2*maxSkew) - maxSkew, held: map[string]time.Time{}, waits: map[string]time.Duration{},
+		world: w, name: w.id("p"), skew: w.Within(2*maxSkew) - maxSkew, held: map[string]time.Time{}, waits: map[string]time.Duration{}, keys: map[string]string{},
 	}
 	handle, err := w.system.Wire(k.process)
 	if err != nil {
@@ -65,6 +64,9 @@ func (k *worker) invoke() {
 		k.batch = append(k.batch, delivery{m, m.handle})
 		names = append(names, m.id)
 		event.Records = append(event.Records, w.queue.delivery(m))
+		w.mu.Lock()
+		k.process.keys[m.handle] = m.of.Key.ID
+		w.mu.Unlock()
 	}
 	w.say("%s is given %v", k.process.name, names)
 	p, handle := k.process, k.handle
@@ -143,10 +145,4 @@ func (k *worker) reap() {
 			w.queue.delete(d.message, d.handle)
 		}
 	}
-}
-
-// Text is a message attribute.
-func Text(value string) types.MessageAttributeValue {
-	kind := "String"
-	return types.MessageAttributeValue{DataType: &kind, StringValue: &value}
 }

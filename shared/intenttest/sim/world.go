@@ -31,6 +31,9 @@ type Plan struct {
 	// that the message had at first.
 	Reason, OriginalID string
 
+	// Shows is what the stories of some hundred histories must tell of: where they do not, little was explored.
+	Shows []string
+
 	// New makes the part of a world that is the function's own.
 	New func(*World) System
 }
@@ -64,6 +67,7 @@ type World struct {
 	workers []*worker
 	timeout time.Duration // of an invocation
 	span    time.Duration // within which producers send
+	pace    time.Duration // bounds the time between two steps
 
 	faults int     // that may still happen
 	odds   float64 // of one, at each call
@@ -100,8 +104,9 @@ func newWorld(plan Plan, seed uint64) *World {
 	if plan.Records != nil {
 		w.records = plan.Records(w.DB)
 	}
-	w.timeout = []time.Duration{30 * time.Second, 30 * time.Second, 5 * time.Second}[w.Rand.IntN(3)]
+	w.timeout = []time.Duration{30 * time.Second, 30 * time.Second, 5 * time.Second, 2 * time.Second}[w.Rand.IntN(4)]
 	w.span = []time.Duration{time.Second, time.Minute, 10 * time.Minute}[w.Rand.IntN(3)]
+	w.pace = []time.Duration{30 * time.Millisecond, 30 * time.Millisecond, 300 * time.Millisecond}[w.Rand.IntN(3)]
 	w.odds = []float64{0, 0.03, 0.1, 0.3}[w.Rand.IntN(4)]
 	w.faults = 4 + w.Rand.IntN(40)
 	w.queue = newQueue(w, plan.Name, 6*w.timeout)
