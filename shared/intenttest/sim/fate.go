@@ -51,6 +51,11 @@ func (w *World) let(c *call) {
 	if w.Unusual() {
 		f = fates[c.kind][w.Rand.IntN(len(fates[c.kind]))]
 	}
+	w.meet(c, f)
+}
+
+// meet lets a call through to its fate.
+func (w *World) meet(c *call, f fate) {
 	w.say("%s: %s", c.name, f)
 	apply := func() {
 		c.apply()

@@ -126,14 +126,7 @@ func (k *worker) reap() {
 		w.Fail("%s: the batch as a whole fails: %v", k.process.name, ended.err)
 		return
 	}
-	listed := map[string]bool{}
-	for _, f := range ended.response.BatchItemFailures {
-		id := f.ItemIdentifier
-		if listed[id] || !slices.ContainsFunc(batch, func(d delivery) bool { return d.message.id == id }) {
-			w.Fail("%s lists %q, which is not of its batch or listed twice", k.process.name, id)
-		}
-		listed[id] = true
-	}
+	listed := w.listed(k.process.name, batch, ended.response)
 	w.say("%s lists %d of %d", k.process.name, len(listed), len(batch))
 	if w.Unusual() {
 		w.say("the acknowledgements are lost")
@@ -145,4 +138,25 @@ func (k *worker) reap() {
 			w.queue.delete(d.message, d.handle)
 		}
 	}
+}
+
+// listed reads an answer: each id is of the batch and there once, and of a FIFO queue's group nothing overtakes what is listed.
+func (w *World) listed(process string, batch []delivery, response events.SQSEventResponse) map[string]bool {
+	listed := map[string]bool{}
+	for _, f := range response.BatchItemFailures {
+		id := f.ItemIdentifier
+		if listed[id] || !slices.ContainsFunc(batch, func(d delivery) bool { return d.message.id == id }) {
+			w.Fail("%s lists %q, which is not of its batch or listed twice", process, id)
+		}
+		listed[id] = true
+	}
+	stopped := map[string]bool{}
+	for _, d := range batch {
+		if group := d.message.group; w.queue.fifo() && stopped[group] && !listed[d.message.id] {
+			w.Fail("%s acknowledges %s, which is behind a failure in its group", process, d.message.id)
+		} else if listed[d.message.id] {
+			stopped[group] = true
+		}
+	}
+	return listed
 }
