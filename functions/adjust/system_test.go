@@ -36,7 +36,7 @@ func banking(handler func(*sim.Process) sqsbatch.Handler) sim.Plan {
 		Records: func(db *memdb.DB) intent.Store { return dynamo.New(db, sim.Records) },
 		Reason:  sqsbatch.ReasonAttribute, OriginalID: sqsbatch.OriginalIDAttribute,
 		Shows: []string{
-			"executed", "replayed", "refused <nil>", "conflict <nil>", "SQS knows", "redriven", "is dead", "behind a failure", "too little time",
+			"executed", "replayed", "refused <nil>", "conflict <nil>", "SQS knows", "redriven", "is dead", "behind a failure", "deadline exceeded",
 			"outside_window",
 		},
 		New: func(w *sim.World) sim.System {

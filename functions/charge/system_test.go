@@ -36,7 +36,7 @@ func marketing(handler func(*market, *sim.Process) sqsbatch.Handler) sim.Plan {
 		Reason:  sqsbatch.ReasonAttribute, OriginalID: sqsbatch.OriginalIDAttribute,
 		Shows: []string{
 			"executed", "replayed", "refused <nil>", "in_progress", "conflict <nil>", "in_doubt <nil>", "is hidden", "redriven", "is dead",
-			"claimed -> claimed", "claimed -> released", "released -> claimed", "claimed -> in_doubt", "too little time", "stripe answers 500",
+			"claimed -> claimed", "claimed -> released", "released -> claimed", "claimed -> in_doubt", "deadline exceeded", "stripe answers 500",
 		},
 		New: func(w *sim.World) sim.System {
 			return &market{World: w, handler: handler, stripe: newTill(w), asked: map[intent.Key]map[intent.Fingerprint]order{}}

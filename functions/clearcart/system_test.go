@@ -30,7 +30,7 @@ func selling(effect func(*sim.Process) func(context.Context, checkout) error) si
 	return sim.Plan{
 		Name: "clearcart", Tables: []memdb.Table{{Name: "carts", Keys: []string{"user_id", "item_id"}}},
 		Reason: sqsbatch.ReasonAttribute, OriginalID: sqsbatch.OriginalIDAttribute,
-		Shows: []string{"executed", "redriven", "is dead", "twice in the batch", "comes back", "context deadline exceeded"},
+		Shows: []string{"executed", "redriven", "is dead", "twice in the batch", "comes back", "deadline exceeded"},
 		New: func(w *sim.World) sim.System {
 			return &store{World: w, effect: effect, added: map[string]map[string]int64{}, out: map[string]int64{}}
 		},

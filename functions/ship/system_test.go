@@ -30,7 +30,7 @@ func shipping(effect func(*sim.Process) func(context.Context, shipment) error) s
 	return sim.Plan{
 		Name: "ship", Tables: []memdb.Table{{Name: "orders", Keys: []string{orderIDAttribute}}},
 		Reason: sqsbatch.ReasonAttribute, OriginalID: sqsbatch.OriginalIDAttribute,
-		Shows: []string{"executed", "redriven", "is dead", "twice in the batch", "comes back", "too little time"},
+		Shows: []string{"executed", "redriven", "is dead", "twice in the batch", "comes back", "deadline exceeded"},
 		New: func(w *sim.World) sim.System {
 			return &shop{World: w, effect: effect, latest: map[string]int64{}, moved: map[string]string{}}
 		},

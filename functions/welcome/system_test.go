@@ -40,7 +40,7 @@ func greeters(handler func(*club, *sim.Process) (sqsbatch.Handler, error)) sim.P
 		Reason:  sqsbatch.ReasonAttribute, OriginalID: sqsbatch.OriginalIDAttribute,
 		Shows: []string{
 			"executed", "replayed", "refused <nil>", "in_progress", "conflict <nil>", "in_doubt <nil>", "is hidden", "redriven", "is dead",
-			"claimed -> released", "released -> claimed", "claimed -> in_doubt", "too little time", "ses answers 500",
+			"claimed -> released", "released -> claimed", "claimed -> in_doubt", "deadline exceeded", "ses answers 500",
 		},
 		New: func(w *sim.World) sim.System { return &club{World: w, handler: handler, mails: map[string]int{}} },
 	}

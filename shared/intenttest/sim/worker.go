@@ -140,7 +140,8 @@ func (k *worker) reap() {
 	}
 }
 
-// listed reads an answer: each id is of the batch and there once, and of a FIFO queue's group nothing overtakes what is listed.
+// listed reads an answer: each id is of the batch and there once, and of a FIFO queue's group nothing overtakes what is listed. A
+// duplicate does not: it asks for the same.
 func (w *World) listed(process string, batch []delivery, response events.SQSEventResponse) map[string]bool {
 	listed := map[string]bool{}
 	for _, f := range response.BatchItemFailures {
@@ -150,12 +151,14 @@ func (w *World) listed(process string, batch []delivery, response events.SQSEven
 		}
 		listed[id] = true
 	}
-	stopped := map[string]bool{}
+	stopped := map[string]*message{} // by group: at which
 	for _, d := range batch {
-		if group := d.message.group; w.queue.fifo() && stopped[group] && !listed[d.message.id] {
-			w.Fail("%s acknowledges %s, which is behind a failure in its group", process, d.message.id)
-		} else if listed[d.message.id] {
-			stopped[group] = true
+		m := d.message
+		switch at := stopped[m.group]; {
+		case at == nil && listed[m.id]:
+			stopped[m.group] = m
+		case w.queue.fifo() && at != nil && !listed[m.id] && (m.of.Key != at.of.Key || m.body != at.body):
+			w.Fail("%s acknowledges %s, which is behind a failure in its group", process, m.id)
 		}
 	}
 	return listed
