@@ -38,12 +38,14 @@ const (
 
 var fates = map[kind][]fate{
 	read:  {dropped, throttled, slow, dieBefore, dieAfter},
-	write: {dropped, unheard, unheard, again, slow, copied, throttled, conflicting, partly, dieBefore, dieAfter},
-	far:   {unreached, dropped, unheard, unheard, slow, dieBefore, dieAfter},
+	write: {dropped, unheard, unheard, again, slow, slow, copied, copied, throttled, conflicting, partly, dieBefore, dieAfter},
+	far:   {unreached, dropped, unheard, unheard, slow, slow, dieBefore, dieAfter},
 }
 
-// maxSlow bounds how late a call or its reply is.
-const maxSlow = 20 * time.Second
+// late draws how late a call is: often by less than a lease, sometimes by several.
+func (w *World) late() time.Duration {
+	return w.Within([]time.Duration{3 * time.Second, 20 * time.Second, 4 * time.Minute}[w.Rand.IntN(3)])
+}
 
 // let lets a call through, with the fate that is drawn for it.
 func (w *World) let(c *call) {
@@ -81,14 +83,14 @@ func (w *World) meet(c *call, f fate) {
 		})
 	case slow:
 		w.withdraw(c)
-		w.At(w.Within(maxSlow), c.name+": arrives", func() {
+		w.At(w.late(), c.name+": arrives", func() {
 			apply()
-			w.At(w.Within(maxSlow/4), c.name+": answered", func() { c.answer(nil) })
+			w.At(w.Within(5*time.Second), c.name+": answered", func() { c.answer(nil) })
 		})
 	case copied:
 		apply()
 		c.answer(nil)
-		w.At(w.Within(maxSlow), c.name+": copy arrives", apply)
+		w.At(w.late(), c.name+": copy arrives", apply)
 	case throttled:
 		c.fails(&types.ProvisionedThroughputExceededException{})
 	case conflicting:

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -168,8 +170,15 @@ func (w *World) Unusual() bool {
 func (w *World) Say(format string, args ...any) { w.say(format, args...) }
 
 func (w *World) say(format string, args ...any) {
-	w.story = append(w.story, time.Now().Format("02 15:04:05.000  ")+fmt.Sprintf(format, args...))
+	line := fmt.Sprintf(format, args...)
+	if strings.Contains(line, "gave up ") {
+		line = gaveUp.ReplaceAllString(line, "gave up")
+	}
+	w.story = append(w.story, time.Now().Format("02 15:04:05.000  ")+line)
 }
+
+// gaveUp is where an error tells whether time was over in a try or in the pause after it, which is production code's own chance.
+var gaveUp = regexp.MustCompile(`gave up (in|after) try \d+`)
 
 // Fail says that something is wrong. The history goes on.
 func (w *World) Fail(format string, args ...any) {
