@@ -75,8 +75,10 @@ func (r road) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 	}
 	var key string
-	if keys := request.Header["idempotency-key"]; len(keys) > 0 {
-		key = keys[0]
+	for name, values := range request.Header { // not by Get: see sendOnce
+		if strings.EqualFold(name, "Idempotency-Key") {
+			key = values[0]
+		}
 	}
 	var answer page
 	header := http.Header{"Content-Type": {"application/json"}, "Request-Id": {"req_1"}}

@@ -10,7 +10,7 @@
 // The system is one: a driver, on the goroutine of the test, does all that happens. Every call of a handler waits at the gate until
 // the driver lets it through and draws what becomes of it; between two of its steps the driver waits until everybody else
 // waits, too. So a seed gives the same history each time, whatever the Go scheduler does. What production code draws by chance for
-// itself (the pause before a retry, the jitter of a message that is hidden) is taken out of it: see call.hold and queue.hide.
+// itself (the pause before a retry, the jitter of a message that is hidden) is taken out of it: see call.from and queue.hide.
 //
 // # Faults
 //
@@ -18,6 +18,15 @@
 // when every provider has forgotten its keys. At the end each message has been answered, or is in the dead-letter queue with
 // a reason that its intent's record bears out.
 //
+// In between, every record may only go the ways of intent.Transitions, whoever acknowledges a message must have seen to it, and nothing
+// overtakes a failure in its group.
+//
 // Clocks differ, and processes are frozen, within the margins that the library states. Outside them it promises less, and
 // infra/proof shows what.
+//
+// # Flags
+//
+// A test binary with a system test takes -schedules (histories of each test, 300), -seed (of the first one) and -report (a file for
+// {"histories":N,"violations":N}, the sums of the binary). A history that goes wrong prints its story and the command that runs it again.
+// One in fifty is run twice, and must be the same both times.
 package sim
