@@ -1,0 +1,116 @@
+package sim
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// QueueURL and DeadLetterURL are the addresses of the two queues.
+func (w *World) QueueURL() string {
+	return "https://sqs.eu-central-1.amazonaws.com/123456789012/" + w.queue.name
+}
+
+// DeadLetterURL is where quarantine sends to.
+func (w *World) DeadLetterURL() string {
+	name, fifo := strings.CutSuffix(w.queue.name, fifoSuffix)
+	if name += "-dead"; fifo {
+		name += fifoSuffix
+	}
+	return "https://sqs.eu-central-1.amazonaws.com/123456789012/" + name
+}
+
+// Sent is one send of a producer.
+type Sent struct {
+	Key  intent.Key // of the intent; zero where there is none
+	Body string
+	Want string // the code of the reason for which it must end in quarantine; empty: none of its own
+
+	answered bool // a message of it was acknowledged, and its intent had its end
+	ignored  bool // SQS dropped it: its deduplication id was known
+}
+
+// Send sends a message to the queue, as SendMessage.
+func (w *World) Send(s Sent, in *sqs.SendMessageInput) {
+	q := w.queue
+	s.Body = aws.ToString(in.MessageBody)
+	w.sent = append(w.sent, &s)
+	now := time.Now()
+	m := &message{
+		id: w.id("m"), body: s.Body, group: aws.ToString(in.MessageGroupId), dedup: aws.ToString(in.MessageDeduplicationId),
+		attributes: in.MessageAttributes, of: &s, enqueued: now, visible: now,
+	}
+	q.origins[m.id] = &s
+	if q.fifo() && now.Before(q.recent[m.dedup]) {
+		s.ignored = true
+		w.say("sent %s: %s; SQS knows the deduplication id", m.id, m.body)
+		return
+	}
+	q.recent[m.dedup] = now.Add(deduplication)
+	q.messages = append(q.messages, m)
+	w.say("sent %s: %s", m.id, m.body)
+}
+
+// Produce sends a message now and, by chance, again later.
+func (w *World) Produce(s Sent, in *sqs.SendMessageInput) {
+	w.Send(s, in)
+	for w.Rand.IntN(3) == 0 {
+		w.At(w.Again(), "sent again", func() { w.Send(s, in) })
+	}
+}
+
+// SQS is the queues as one process reaches them.
+type SQS struct{ process *Process }
+
+// SQS is the queues as the process reaches them.
+func (p *Process) SQS() *SQS { return &SQS{p} }
+
+// ChangeMessageVisibility hides a message of the queue.
+func (s *SQS) ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
+	handle, asked := aws.ToString(in.ReceiptHandle), time.Duration(in.VisibilityTimeout)*time.Second
+	wait := s.process.wait(handle)
+	err := s.process.Reach(ctx, "ChangeMessageVisibility "+handle, func() { s.process.world.queue.hide(handle, asked, wait) })
+	return &sqs.ChangeMessageVisibilityOutput{}, err
+}
+
+// SendMessage puts a message into quarantine.
+func (s *SQS) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	w := s.process.world
+	name := "SendMessage"
+	for _, attribute := range []string{w.plan.OriginalID, redrivenAs} {
+		name += " " + aws.ToString(in.MessageAttributes[attribute].StringValue)
+	}
+	err := s.process.Reach(ctx, name, func() { w.quarantined(in) })
+	return &sqs.SendMessageOutput{}, err
+}
+
+// quarantined takes a message into the dead-letter queue.
+func (w *World) quarantined(in *sqs.SendMessageInput) {
+	q, now := w.queue, time.Now()
+	of := q.origins[aws.ToString(in.MessageAttributes[w.plan.OriginalID].StringValue)]
+	reason := aws.ToString(in.MessageAttributes[w.plan.Reason].StringValue)
+	switch {
+	case aws.ToString(in.QueueUrl) != w.DeadLetterURL():
+		w.Fail("a message is sent to %s", aws.ToString(in.QueueUrl))
+		return
+	case of == nil || reason == "":
+		w.Fail("a message in quarantine has no reason, or is of none that was sent: %v", in.MessageAttributes)
+		return
+	}
+	m := &message{
+		id: w.id("m"), body: aws.ToString(in.MessageBody), group: aws.ToString(in.MessageGroupId), dedup: aws.ToString(in.MessageDeduplicationId),
+		attributes: in.MessageAttributes, of: of, enqueued: now, visible: now, reason: reason,
+	}
+	q.origins[m.id] = of
+	if until := q.recent["dead "+m.dedup]; q.fifo() && now.Before(until) {
+		return
+	}
+	q.recent["dead "+m.dedup] = now.Add(deduplication)
+	q.dead = append(q.dead, m)
+	w.say("%s in quarantine: %s", m.id, reason)
+}
