@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -89,12 +90,14 @@ func (h *history) operations() []porcupine.Operation {
 	return operations
 }
 
+var errIllegal = errors.New("history is not linearizable")
+
 // check looks for what is wrong with a history whose copies all have their answer.
 func (h *history) check(patience time.Duration) error {
 	operations := h.operations()
 	switch porcupine.CheckOperationsTimeout(model(), operations, patience) {
 	case porcupine.Illegal:
-		return fmt.Errorf("%s is not linearizable:\n%s", h.name(), story(operations))
+		return fmt.Errorf("%w: %s:\n%s", errIllegal, h.name(), story(operations))
 	case porcupine.Unknown:
 		return fmt.Errorf("%s was not decided within %v:\n%s", h.name(), patience, story(operations))
 	}

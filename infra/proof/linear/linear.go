@@ -36,7 +36,7 @@ type Config struct {
 	Classes   []Class // of the histories, in turn
 	Seed      uint64  // of faults and kills; how processes overlap has none
 
-	broken bool // the workers' puts have no condition
+	broken breach
 }
 
 // Report is what a run found.
@@ -88,6 +88,9 @@ func Run(ctx context.Context, config Config) (Report, error) {
 	}
 	<-ctx.Done()
 	running.Wait()
+	server.Close()
+	r.collector.mu.Lock()
+	defer r.collector.mu.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Tally = r.tally

@@ -53,7 +53,7 @@ type settings struct {
 	Records   string // the tables
 	Accounts  string
 	Seed      uint64
-	Broken    bool // its puts have no condition
+	Broken    breach
 }
 
 // batch is one invocation's.
@@ -122,8 +122,8 @@ func (w *worker) run() {
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
 		}),
 	}, dynamo.Tune, func(o *dynamodb.Options) { o.HTTPClient = newNetwork(w.Seed) })
-	if w.Broken {
-		api = unconditional{api}
+	if w.Broken != "" {
+		api = broken{api, w.Broken}
 	}
 	config := func(c Class) intent.Config {
 		return intent.Config{Scope: scope, Operation: string(c), Store: dynamo.New(api, w.Records), LeaseMargin: leaseMargin, SkewMargin: skewMargin}
@@ -259,17 +259,4 @@ func (w *worker) ask(ctx context.Context, path string, in, out any) error {
 		return nil
 	}
 	return json.NewDecoder(response.Body).Decode(out)
-}
-
-// unconditional is a table on which everybody wins.
-type unconditional struct{ dynamo.API }
-
-func (u unconditional) PutItem(ctx context.Context, in *dynamodb.PutItemInput, f ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return u.API.PutItem(ctx, &dynamodb.PutItemInput{TableName: in.TableName, Item: in.Item}, f...)
-}
-
-func (u unconditional) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, f ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	items := append([]types.TransactWriteItem(nil), in.TransactItems...)
-	items[0] = types.TransactWriteItem{Put: &types.Put{TableName: items[0].Put.TableName, Item: items[0].Put.Item}}
-	return u.API.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: in.ClientRequestToken}, f...)
 }
