@@ -15,6 +15,7 @@ import (
 
 	"github.com/singleeffect/once/infra/proof/scoreboard/loopback"
 	"github.com/singleeffect/once/shared/dynamo"
+	"github.com/singleeffect/once/shared/intent"
 )
 
 const (
@@ -44,31 +45,21 @@ type Report struct {
 	Histories  int  `json:"histories"` // that were checked
 	OK         bool `json:"ok"`
 	Operations int  `json:"-"`
-	Tally      `json:"-"`
-}
-
-// run is a run under way.
-type run struct {
-	Config
-	*collector
-	cancel context.CancelCauseFunc
-
-	mu     sync.Mutex
-	opened int
-	report Report
+	Deliveries int  `json:"-"`
+	Unheard    int  `json:"-"` // deliveries of which nobody knows how they ended
+	Kills      int  `json:"-"` // of workers
 }
 
 // Run runs histories until all have been checked or something is wrong: then the error
 // says what, and tells the history. The program must call Work as it starts.
 func Run(ctx context.Context, config Config) (Report, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	r := &run{Config: config, cancel: cancel}
-	r.collector = &collector{
-		start: time.Now(), store: dynamo.New(config.DB, config.Records), settle: r.settle, failed: func(err error) { cancel(err) },
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	p := &parent{
+		Config: config, start: time.Now(), store: dynamo.New(config.DB, config.Records), end: end,
 		random: rand.New(rand.NewPCG(config.Seed, 0)), workers: map[int]*process{}, changed: make(chan struct{}),
 	}
-	server, err := loopback.Serve(r.handler())
+	server, err := loopback.Serve(p.handler())
 	if err != nil {
 		return Report{}, err
 	}
@@ -77,109 +68,111 @@ func Run(ctx context.Context, config Config) (Report, error) {
 	for slot := range workers {
 		running.Go(func() {
 			for number := slot; ctx.Err() == nil; number += workers {
-				if err := r.work(ctx, number, server.URL()); err != nil {
-					cancel(err)
+				if err := p.work(ctx, number, server.URL()); err != nil {
+					end(err)
 				}
 			}
 		})
 	}
-	for range min(hot, config.Histories) {
-		r.open()
+	p.mu.Lock()
+	for range hot {
+		p.more()
 	}
-	<-ctx.Done()
+	p.mu.Unlock()
 	running.Wait()
-	server.Close()
-	r.collector.mu.Lock()
-	defer r.collector.mu.Unlock()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Tally = r.tally
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if err := context.Cause(ctx); !errors.Is(err, errAllDone) {
-		return r.report, err
+		return p.report, err
 	}
-	r.report.OK = true
-	return r.report, nil
+	p.report.OK = true
+	return p.report, nil
 }
 
 var errAllDone = errors.New("all histories are done")
 
 // work runs one worker until it is killed or the run ends.
-func (r *run) work(ctx context.Context, number int, url string) error {
-	r.collector.mu.Lock()
-	p, err := start(number, settings{
-		Collector: url, Next: "/next/" + strconv.Itoa(number), Endpoint: aws.ToString(r.DB.Options().BaseEndpoint),
-		Records: r.Records, Accounts: r.Accounts, Seed: r.Seed, Broken: r.broken,
+func (p *parent) work(ctx context.Context, number int, url string) error {
+	p.mu.Lock()
+	worker, err := start(number, settings{
+		Parent: url, Next: "/next/" + strconv.Itoa(number), Endpoint: aws.ToString(p.DB.Options().BaseEndpoint),
+		Records: p.Records, Accounts: p.Accounts, Seed: p.Seed, Broken: p.broken,
 	})
 	if err == nil {
-		r.workers[number] = p
+		p.workers[number] = worker
 	}
-	r.collector.mu.Unlock()
+	p.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	defer p.tethered.Stop()
+	defer worker.tethered.Stop()
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-p.tethered.Done():
+	case <-worker.tethered.Done():
 	}
-	r.collector.mu.Lock()
-	defer r.collector.mu.Unlock()
-	if r.workers[number] == p {
-		return fmt.Errorf("worker %d ended, and nobody killed it: %w", number, p.tethered.Err())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.workers[number] == worker {
+		return fmt.Errorf("worker %d ended, and nobody killed it: %w", number, worker.tethered.Err())
 	}
 	return nil
 }
 
-// open opens the next history, if there is to be one more.
-func (r *run) open() {
-	r.mu.Lock()
-	number := r.opened
-	r.opened++
-	r.mu.Unlock()
-	if number < r.Histories {
-		r.add(&history{number: number, class: r.Classes[number%len(r.Classes)]})
-	}
-}
-
-// settle looks at an intent for the last time, counts its effects and checks its
-// history.
-func (r *run) settle(h *history) {
+// settle looks at an intent for the last time, checks its history and counts its
+// effects.
+func (p *parent) settle(h *history) {
 	h.looking.Wait()
-	r.look(h)
-	err := r.count(h)
+	err := p.look(h)
+	operations := h.operations()
 	if err == nil {
-		err = h.check(patience)
+		err = check(operations)
 	}
 	if err == nil {
-		err = h.counted()
+		err = p.count(h)
 	}
 	if err != nil {
-		r.cancel(err)
+		p.end(fmt.Errorf("%s %w:\n%s", h.name(), err, story(operations)))
 		return
 	}
-	r.open()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Operations += len(h.operations())
-	if r.report.Histories++; r.report.Histories == r.Histories {
-		r.cancel(errAllDone)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.more()
+	p.report.Operations += len(operations)
+	if p.report.Histories++; p.report.Histories == p.Histories {
+		p.end(errAllDone)
 	}
 }
 
-// count brings the effects of a ledger, which are in its table.
-func (r *run) count(h *history) error {
-	if h.class != Ledger {
-		return nil
+// count compares what the record says at the end with what happened.
+func (p *parent) count(h *history) error {
+	effects := h.far.effects
+	if h.class == Ledger { // they are in its table
+		out, err := p.DB.GetItem(context.Background(), &dynamodb.GetItemInput{
+			TableName: &p.Accounts, Key: map[string]types.AttributeValue{"account": &types.AttributeValueMemberS{Value: h.name()}}, ConsistentRead: aws.Bool(true),
+		})
+		if err != nil {
+			return err
+		}
+		if n, ok := out.Item["effects"].(*types.AttributeValueMemberN); ok {
+			if effects, err = strconv.Atoi(n.Value); err != nil {
+				return err
+			}
+		}
 	}
-	out, err := r.DB.GetItem(context.Background(), &dynamodb.GetItemInput{
-		TableName: &r.Accounts, Key: map[string]types.AttributeValue{"account": &types.AttributeValueMemberS{Value: h.name()}}, ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return err
+	said := h.looks[len(h.looks)-1].Output.(output).kind
+	least, most := 0, 1
+	switch said {
+	case intent.Replayed:
+		least = 1
+	case intent.Refused:
+		most = 0
+	case intent.InDoubt:
+	default:
+		return fmt.Errorf("ends neither decided nor in doubt, but %s", said)
 	}
-	if n, ok := out.Item["effects"].(*types.AttributeValueMemberN); ok {
-		h.far.effects, err = strconv.Atoi(n.Value)
+	if effects < least || effects > most || h.far.again > 0 {
+		return fmt.Errorf("has %d effects, and %d second calls of one delivery, and ends %s", effects, h.far.again, said)
 	}
-	return err
+	return nil
 }

@@ -38,7 +38,7 @@ func TestHistories(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	t.Logf("%d histories, %d operations, %+v, in %v", found.Histories, found.Operations, found.Tally, time.Since(began).Round(time.Millisecond))
+	t.Logf("%+v in %v", found, time.Since(began).Round(time.Millisecond))
 	if *report == "" {
 		return
 	}

@@ -47,13 +47,13 @@ const (
 
 // settings are what a worker is told at its start.
 type settings struct {
-	Collector string // the parent's URL
-	Next      string // its path for work
-	Endpoint  string // of DynamoDB
-	Records   string // the tables
-	Accounts  string
-	Seed      uint64
-	Broken    breach
+	Parent   string // its URL
+	Next     string // its path for work
+	Endpoint string // of DynamoDB
+	Records  string // the tables
+	Accounts string
+	Seed     uint64
+	Broken   breach
 }
 
 // batch is one invocation's.
@@ -243,7 +243,7 @@ func (w *worker) ask(ctx context.Context, path string, in, out any) error {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.Collector+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.Parent+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
