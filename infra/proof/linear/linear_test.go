@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	histories = flag.Int("histories", 48, "how many histories to run")
+	histories = flag.Int("histories", 32, "how many histories to run")
 	seed      = flag.Uint64("seed", 1, "of faults and kills")
 	report    = flag.String("report", "", "write what was found to this file, as JSON")
 )
