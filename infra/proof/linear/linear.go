@@ -22,7 +22,7 @@ const (
 	workers = 4
 
 	// hot is how many intents are open at a time.
-	hot = 16
+	hot = 24
 
 	// patience is how long one history is checked, which takes milliseconds.
 	patience = 30 * time.Second

@@ -90,7 +90,6 @@ func (p *parent) next(number int) (b batch, wait time.Duration, changed <-chan s
 				continue
 			}
 			if b.Class != "" && b.Class != h.class || len(b.Deliveries) == size {
-				wait = 0
 				break
 			}
 			d := &delivery{id: len(p.deliveries), in: h, of: m, by: worker, deadline: deadline, handed: now}
@@ -125,7 +124,7 @@ func (p *parent) effect(asked call) (reply, bool) {
 		return reply{}, false
 	}
 	h := d.in
-	if d.arrived > 0 {
+	if d.arrived > 0 && h.class != Ledger { // whose effect only plans
 		h.far.again++
 	}
 	d.arrived, d.attempt = p.now(), asked.Attempt

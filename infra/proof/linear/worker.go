@@ -139,7 +139,7 @@ func (w *worker) run() {
 		running.Go(func() {
 			for {
 				var b batch
-				if err := w.ask(context.Background(), w.Next, nil, &b); err != nil {
+				if w.ask(context.Background(), w.Next, nil, &b) != nil {
 					return // the parent is gone
 				}
 				w.invoke(b)
@@ -163,7 +163,10 @@ func (w *worker) invoke(b batch) {
 		running.Go(func() {
 			a := m.deliver(ctx, deliver)
 			leave()
-			_ = w.ask(context.Background(), "/answer", a, nil) // unheard, it is unknown
+			if err := w.ask(context.Background(), "/answer", a, nil); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1) // as when killed: the delivery is unknown
+			}
 		})
 	}
 	running.Wait()
