@@ -26,7 +26,7 @@ func FuzzCanonical(f *testing.F) {
 		``, `0`, `-0.0e+1`, `null`, `"é\u00e9\n"`, `{}`, `[]`, ` [ 1 , {"b":2,"a":[]} ] `, `{"a":1,"a":2}`,
 		`{"a":{"b":1,"\u0062":2}}`, `"\ud800"`, `"\ud83d\ude00"`, `"\\ud800"`, `"\ufffd"`, "\"\ufffd\"", `"\ud800\ud800"`,
 		`{"n":9007199254740993,"m":1.0,"e":1E400}`, `{"A":1,"a":2,"ſ":3}`, "\"\xff\"", `[[[[[[[[1]]]]]]]]`, `{"":{"":""}}`,
-		strings.Repeat("[", 65) + strings.Repeat("]", 65), strings.Repeat(`{"a":`, 64) + "1" + strings.Repeat("}", 64),
+		strings.Repeat("[", 65) + strings.Repeat("]", 65), strings.Repeat("[", 66) + strings.Repeat("]", 66), strings.Repeat(`{"a":`, 64) + "1" + strings.Repeat("}", 64),
 		"\"\u2028\x7f<>&\"", `[1 ,2	,3]`, `{"a":tru}`, `{"a" 1}`, `[1,]`, `"\u00"`, `01`, `+1`, "\ufeff{}",
 	} {
 		for choice := range uint64(8) {
