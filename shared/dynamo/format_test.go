@@ -2,7 +2,9 @@ package dynamo_test
 
 import (
 	"errors"
+	"maps"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,14 +64,16 @@ func wantFormatError(t *testing.T, o intent.Outcome, err error) {
 // What is damaged is an error that names the attribute, and is left as it is.
 func TestDamagedRecord(t *testing.T) {
 	b := newBench(t)
-	damage := item{"attempt": s("one"), "lease_until": s("soon"), "fingerprint": s("abc"), "owner": n(1), "result": n(1)}
-	for attribute, value := range damage {
-		t.Run(attribute, func(t *testing.T) {
+	for name, damage := range map[string]item{
+		"attempt": {"attempt": s("one")}, "lease": {"lease_until": s("soon")}, "owner": {"owner": n(1)}, "result": {"result": n(1)},
+		"fingerprint": {"fingerprint": s("abc")}, "longer fingerprint": {"fingerprint": s(strings.Repeat("0", 66))},
+	} {
+		t.Run(name, func(t *testing.T) {
 			p := new(provider)
 			d := message(t, `{"cents":10}`)
 			b.standing(t, d, intent.StateClaimed)
 			it := b.item(t, intentOf(d))
-			it[attribute] = value
+			maps.Copy(it, damage)
 			b.put(t, b.records, it)
 			w := b.later(t, lapse)
 			if o, err := w.deliver(w.keyed(p), d); err == nil {

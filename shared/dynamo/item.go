@@ -109,8 +109,10 @@ func decode(it item) (r intent.Record, sibling string, err error) {
 	if seconds := d.number(attrExpiresAt); seconds != 0 {
 		r.ExpiresAt = time.Unix(seconds, 0)
 	}
-	if n, err := hex.Decode(r.Fingerprint[:], []byte(d.text(attrFingerprint))); err != nil || n != len(r.Fingerprint) {
+	if digest, err := hex.DecodeString(d.text(attrFingerprint)); err != nil || len(digest) != len(r.Fingerprint) {
 		d.fail(attrFingerprint, "is no SHA-256 in hexadecimal")
+	} else {
+		copy(r.Fingerprint[:], digest)
 	}
 	if !r.State.Final() && (r.Owner == "" || r.LeaseUntil.IsZero()) {
 		d.fail(attrLeaseUntil, "or owner is missing, which no takeover could name")

@@ -42,19 +42,7 @@ func FuzzHandle(f *testing.F) {
 	}
 	f.Add(`{}`, "", true, uint8(0))
 	f.Add(`{}`, "\xff", true, uint8(0))
-	files, err := filepath.Glob("../../events/*.json")
-	if err != nil || len(files) == 0 {
-		f.Fatalf("no sample events: %v", err)
-	}
-	for _, file := range files {
-		sample, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		var event events.SQSEvent
-		if err := json.Unmarshal(sample, &event); err != nil {
-			f.Fatalf("%s: %v", file, err)
-		}
+	for _, event := range samples(f) {
 		for _, m := range event.Records {
 			f.Add(m.Body, "", false, uint8(0))
 		}
@@ -79,6 +67,27 @@ func FuzzHandle(f *testing.F) {
 		}
 		comesBack(t, odd, wanted)
 	})
+}
+
+// samples are the events of the repository's events folder.
+func samples(f *testing.F) (all []events.SQSEvent) {
+	f.Helper()
+	files, err := filepath.Glob("../../events/*.json")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no sample events: %v", err)
+	}
+	for _, file := range files {
+		sample, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		var event events.SQSEvent
+		if err := json.Unmarshal(sample, &event); err != nil {
+			f.Fatalf("%s: %v", file, err)
+		}
+		all = append(all, event)
+	}
+	return all
 }
 
 // ways are the envelopes that a body may be in.
