@@ -1,0 +1,78 @@
+package contender
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/singleeffect/once/infra/bench/powertools"
+)
+
+const module = "github.com/singleeffect/once"
+
+// All are the contenders, ours first.
+type All struct {
+	Once, Single, Naive, Powertools Contender
+	Bundle                          string // the peer's deployed file
+}
+
+// List is all of them, in the order of the table.
+func (a All) List() []Contender { return []Contender{a.Once, a.Single, a.Naive, a.Powertools} }
+
+// Build builds the contenders into a folder, and installs the peer where it is not yet.
+func Build(ctx context.Context, into string) (a All, err error) {
+	peer, err := powertools.Install(ctx)
+	if err != nil {
+		return a, err
+	}
+	once, err := build(ctx, into, "once")
+	if err != nil {
+		return a, err
+	}
+	naive, err := build(ctx, into, "naive")
+	if err != nil {
+		return a, err
+	}
+	return All{
+		Once:       Contender{Name: "once", Title: "Once", Key: "intent", command: once},
+		Single:     Contender{Name: "once_single", Title: "Once, `Claim=put`", Key: "intent", command: once, environment: []string{"CLAIM=put"}},
+		Naive:      Contender{Name: "naive_go", Title: "plain Go, put and update", Key: "id", command: naive},
+		Powertools: Contender{Name: "powertools_ts", Title: "Powertools for TypeScript", Key: "id", command: peer.Command},
+		Bundle:     peer.Bundle,
+	}, nil
+}
+
+// build makes a function as the Makefile makes those of the stack, but for this machine.
+func build(ctx context.Context, into, name string) (command []string, err error) {
+	path := filepath.Join(into, name)
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w -buildid=",
+		"-o", path, module+"/infra/bench/functions/"+name)
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build %s (the working directory must be in infra/bench): %w\n%s", name, err, out)
+	}
+	return []string{path}, nil
+}
+
+// Root is the folder of the stack's own module.
+func Root(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		return "", fmt.Errorf("find %s (the working directory must be in infra/bench): %w", module, err)
+	}
+	return string(bytes.TrimSpace(out)), nil
+}
+
+// Deploy builds a function of the stack as SAM has it built, for Lambda's arm64, and gives the file.
+func Deploy(ctx context.Context, root, into, name string) (path string, err error) {
+	folder := filepath.Join(into, "deploy-"+name)
+	target := "build-" + strings.ToUpper(name[:1]) + name[1:] + "Function"
+	out, err := exec.CommandContext(ctx, "make", "-C", root, target, "ARTIFACTS_DIR="+folder, "ARCHITECTURE=arm64").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("make %s: %w\n%s", target, err, out)
+	}
+	return filepath.Join(folder, "bootstrap"), nil
+}
