@@ -28,6 +28,7 @@ func main() {
 type command struct {
 	Rounds  int    `help:"Rounds, of which the medians are taken." default:"5"`
 	Batches int    `help:"Batches of ten in a round, of each contender and scenario." default:"40"`
+	Warm    int    `help:"Batches of new messages, and of duplicates, before a process is measured." default:"150"`
 	Starts  int    `help:"Cold starts of each contender." default:"15"`
 	Records int    `help:"Records in the largest table." default:"1000000"`
 	Readme  string `help:"File whose table, between two markers, is written anew. The plot goes into the working directory, bench.svg."`
@@ -51,7 +52,7 @@ func (c *command) Run(ctx context.Context) error {
 		log = file
 	}
 	report, err := measure.Run(ctx, measure.Plan{
-		Rounds: c.Rounds, Batches: c.Batches, Starts: c.Starts, Records: c.Records, Into: scratch, Log: log,
+		Rounds: c.Rounds, Batches: c.Batches, Warm: c.Warm, Starts: c.Starts, Records: c.Records, Into: scratch, Log: log,
 		Say: func(format string, a ...any) { fmt.Fprintf(os.Stderr, format+"\n", a...) },
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/singleeffect/once/infra/bench/powertools"
@@ -13,35 +14,49 @@ import (
 
 const module = "github.com/singleeffect/once"
 
+// Names of the contenders.
+const (
+	Once       = "once"
+	Single     = "once_single" // ours, a call for each record
+	Naive      = "naive_go"
+	Powertools = "powertools_ts"
+)
+
 // All are the contenders, ours first.
-type All struct {
-	Once, Single, Naive, Powertools Contender
-	Bundle                          string // the peer's deployed file
+type All []Contender
+
+// Of is the contender of that name.
+func (a All) Of(name string) Contender {
+	return a[slices.IndexFunc(a, func(c Contender) bool { return c.Name == name })]
 }
 
-// List is all of them, in the order of the table.
-func (a All) List() []Contender { return []Contender{a.Once, a.Single, a.Naive, a.Powertools} }
-
-// Build builds the contenders into a folder, and installs the peer where it is not yet.
-func Build(ctx context.Context, into string) (a All, err error) {
-	peer, err := powertools.Install(ctx)
+// Build builds those in Go into a folder, and installs the peer where it is not yet.
+func Build(ctx context.Context, into string) (All, error) {
+	all, err := BuildGo(ctx, into)
 	if err != nil {
-		return a, err
+		return nil, err
 	}
+	command, err := powertools.Install(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append(all, Contender{Name: Powertools, Title: "Powertools for TypeScript", Key: "id", command: command}), nil
+}
+
+// BuildGo builds those in Go alone.
+func BuildGo(ctx context.Context, into string) (All, error) {
 	once, err := build(ctx, into, "once")
 	if err != nil {
-		return a, err
+		return nil, err
 	}
 	naive, err := build(ctx, into, "naive")
 	if err != nil {
-		return a, err
+		return nil, err
 	}
 	return All{
-		Once:       Contender{Name: "once", Title: "Once", Key: "intent", command: once},
-		Single:     Contender{Name: "once_single", Title: "Once, `Claim=put`", Key: "intent", command: once, environment: []string{"CLAIM=put"}},
-		Naive:      Contender{Name: "naive_go", Title: "plain Go, put and update", Key: "id", command: naive},
-		Powertools: Contender{Name: "powertools_ts", Title: "Powertools for TypeScript", Key: "id", command: peer.Command},
-		Bundle:     peer.Bundle,
+		{Name: Once, Title: "Once", Key: "intent", command: once},
+		{Name: Single, Title: "Once, `Claim=put`", Key: "intent", command: once, environment: []string{"CLAIM=put"}},
+		{Name: Naive, Title: "plain Go, put and update", Key: "id", command: naive},
 	}, nil
 }
 

@@ -11,13 +11,8 @@ import (
 	"github.com/singleeffect/once/infra/bench/report"
 )
 
-const (
-	// warm is how many batches of each kind a process is given before it is measured: enough for Node's compiler to have settled.
-	warm = 150
-
-	// delay is added to each reply where the network is to count.
-	delay = 5 * time.Millisecond
-)
+// delay is added to each reply where the network is to count.
+const delay = 5 * time.Millisecond
 
 // field are the processes of all contenders, and what they did by scenario.
 type field struct {
@@ -82,8 +77,8 @@ func (b *bench) contest(ctx context.Context, r *report.Report) error {
 // line starts all contenders.
 func (b *bench) line(ctx context.Context, delayed bool) (*field, error) {
 	f := new(field)
-	for _, c := range b.all.List() {
-		batches := warm
+	for _, c := range b.all {
+		batches := b.Warm
 		if delayed {
 			batches /= 3 // their processor time is not looked at
 		}

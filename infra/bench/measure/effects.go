@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 
+	"github.com/singleeffect/once/infra/bench/contender"
 	"github.com/singleeffect/once/infra/bench/message"
 	"github.com/singleeffect/once/infra/bench/report"
 )
@@ -23,7 +24,7 @@ func (b *bench) effects(ctx context.Context, r *report.Report) error {
 }
 
 func (b *bench) effect(ctx context.Context, takes string) (s sample, err error) {
-	e, err := b.enter(ctx, b.all.Once, true, 0, 1, "EFFECT="+takes)
+	e, err := b.enter(ctx, b.all.Of(contender.Once), true, 0, 1, "EFFECT="+takes)
 	if err != nil {
 		return s, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/singleeffect/once/infra/bench/contender"
 	"github.com/singleeffect/once/infra/bench/message"
 	"github.com/singleeffect/once/infra/bench/report"
 	"github.com/singleeffect/once/shared/dynamo"
@@ -29,7 +30,7 @@ func (b *bench) growth(ctx context.Context, r *report.Report) error {
 		}
 	}()
 	for records := smallest; ; records = min(10*records, b.Records) {
-		e, err := b.enter(ctx, b.all.Once, false, 0, warm/3)
+		e, err := b.enter(ctx, b.all.Of(contender.Once), false, 0, b.Warm/3)
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 type Plan struct {
 	Rounds  int // of all contenders and scenarios, by turns
 	Batches int // in a round, of each contender and scenario
+	Warm    int // batches of each kind that a process is given before it is measured: enough for Node's compiler to have settled
 	Starts  int // of each contender
 	Records int // in the largest table
 	Into    string
@@ -46,7 +47,7 @@ func Run(ctx context.Context, p Plan) (r report.Report, err error) {
 	}
 	defer stop()
 	b := bench{Plan: p, engine: board.Engine{Endpoint: endpoint}, all: all}
-	for _, c := range all.List() {
+	for _, c := range all {
 		r.Contenders = append(r.Contenders, report.Contender{Name: c.Name, Title: c.Title})
 	}
 	for _, part := range []struct {

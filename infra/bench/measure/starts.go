@@ -11,7 +11,7 @@ import (
 
 // starts starts each contender several times, by turns, and lets it answer one new batch.
 func (b *bench) starts(ctx context.Context, r *report.Report) error {
-	list := b.all.List()
+	list := b.all
 	polls, answers := make([][]float64, len(list)), make([][]float64, len(list))
 	tables := make([]string, len(list))
 	for i, c := range list {

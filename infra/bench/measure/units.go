@@ -16,7 +16,7 @@ const unitBatches = 5
 // units runs the contenders and our classes of effect on the in-memory API, which counts units as AWS bills them and, as AWS documents it,
 // hands a duplicate its item.
 func (b *bench) units(ctx context.Context, r *report.Report) error {
-	for i, c := range b.all.List() {
+	for i, c := range b.all {
 		units, err := b.unitsOf(ctx, c)
 		if err != nil {
 			return err

@@ -18,12 +18,12 @@ const (
 
 // workers lets one to eight processes share the work.
 func (b *bench) workers(ctx context.Context, r *report.Report) error {
-	once, err := b.crew(ctx, b.all.Once)
+	once, err := b.crew(ctx, b.all.Of(contender.Once))
 	defer once.leave()
 	if err != nil {
 		return err
 	}
-	peer, err := b.crew(ctx, b.all.Powertools)
+	peer, err := b.crew(ctx, b.all.Of(contender.Powertools))
 	defer peer.leave()
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (b *bench) crew(ctx context.Context, c contender.Contender) (all crew, err 
 			return all, err
 		}
 		all = append(all, p)
-		if err := deliver(ctx, p, message.Keys(warm/3)); err != nil {
+		if err := deliver(ctx, p, message.Keys(b.Warm/3)); err != nil {
 			return all, err
 		}
 	}

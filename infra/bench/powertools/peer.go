@@ -14,21 +14,16 @@ import (
 //go:embed function
 var function embed.FS
 
-// Peer is the function on this machine.
-type Peer struct {
-	Command []string
-	Bundle  string // the file that would be deployed
-}
-
-// Install installs and bundles it where that is not done yet.
-func Install(ctx context.Context) (Peer, error) {
+// Install installs and bundles it where that is not done yet, and gives the command that runs it.
+func Install(ctx context.Context) (command []string, err error) {
 	source, err := fs.Sub(function, "function")
 	if err != nil {
-		return Peer{}, err
+		return nil, err
 	}
-	command, err := powertools.Install(ctx, source)
-	if err != nil {
-		return Peer{}, err
-	}
-	return Peer{command, filepath.Join(filepath.Dir(command[1]), "dist", "index.mjs")}, nil
+	return powertools.Install(ctx, source)
+}
+
+// Bundle is the file that would be deployed, of what the command runs.
+func Bundle(command []string) string {
+	return filepath.Join(filepath.Dir(command[1]), "dist", "index.mjs")
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+
+	"github.com/singleeffect/once/infra/bench/contender"
 )
 
 // line is the JSON line. Readers rely on its names and on the order of the first ones.
@@ -76,10 +78,10 @@ func rounded(f float64) float64 {
 // JSON writes one line.
 func (r Report) JSON(w io.Writer) error {
 	f := r.Figures()
-	once := r.of(Once)
+	once := r.of(contender.Once)
 	l := line{
 		Requests:    requests{number(once.Delayed[New].Requests), number(once.Delayed[Duplicate].Requests), number(once.Delayed[Half].Requests)},
-		CPU:         cpu{Once: r.cpu(Once), Single: r.cpu("once_single"), Naive: r.cpu("naive_go"), Powertools: r.cpu(Powertools)},
+		CPU:         cpu{Once: r.cpu(contender.Once), Single: r.cpu(contender.Single), Naive: r.cpu(contender.Naive), Powertools: r.cpu(contender.Powertools)},
 		CPURatio:    pair{number(f.CPUNew), number(f.CPUDuplicate)},
 		Latency:     number(f.Latency),
 		Resident:    number(f.Resident),

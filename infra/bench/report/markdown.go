@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/singleeffect/once/infra/bench/contender"
 	"github.com/singleeffect/once/infra/proof/scoreboard/powertools"
 	"github.com/singleeffect/once/infra/proof/scoreboard/readme"
 )
@@ -54,7 +55,7 @@ func (r Report) Markdown() string {
 	b.WriteString("| batches of ten |")
 	for _, c := range r.Contenders {
 		b.WriteString(" " + c.Title)
-		if c.Name == Powertools {
+		if c.Name == contender.Powertools {
 			b.WriteString(" " + powertools.Version)
 		}
 		b.WriteString(" |")
@@ -83,7 +84,7 @@ func (r Report) notes() string {
 	if n := len(r.Growth); n > 1 {
 		fmt.Fprintf(&b, " A batch takes %.2f times as long with %d records in the table as with %d.", f.Growth, r.Growth[n-1].Records, r.Growth[0].Records)
 	}
-	once := r.of(Once)
+	once := r.of(contender.Once)
 	fmt.Fprintf(&b, " DynamoDB Local does not show a duplicate its record in a batch of statements, so Once reads them there with one request more a batch; "+
 		"where they are shown, as AWS documents it, a duplicate makes %.2g requests.", once.Units[Duplicate].Requests)
 	b.WriteString(" Zipped for arm64, in MB:")

@@ -22,12 +22,6 @@ type Report struct {
 	Workers    []Workers
 }
 
-// Names of the contenders that the ratios are of.
-const (
-	Once       = "once"
-	Powertools = "powertools_ts"
-)
-
 // Contender is what was measured of one.
 type Contender struct {
 	Name, Title string

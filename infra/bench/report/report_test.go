@@ -12,11 +12,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/singleeffect/once/infra/bench/contender"
 )
 
 // sample meets every target, but for one zip.
 func sample() Report {
-	contender := func(name string, cpu float64) Contender {
+	entrant := func(name string, cpu float64) Contender {
 		batches := func(requests float64) map[string]Batch {
 			all := map[string]Batch{}
 			for _, s := range Scenarios {
@@ -31,7 +33,7 @@ func sample() Report {
 		}
 	}
 	return Report{
-		Contenders: []Contender{contender(Once, 80), contender("once_single", 200), contender("naive_go", 400), contender(Powertools, 1000)},
+		Contenders: []Contender{entrant(contender.Once, 80), entrant(contender.Single, 200), entrant(contender.Naive, 400), entrant(contender.Powertools, 1000)},
 		Floor:      Batch{P50: 7.5, P99: 9},
 		Effects:    []Effect{{"40ms-60ms", 0.3}, {"50ms-500ms", 0.9}},
 		Classes:    []Class{{KeyedBatch, Units{0.2, 2, 0}, Units{0.1, 1, 0}}, {LedgerThree, Units{1, 8, 0}, Units{1, 8, 0}}},

@@ -1,5 +1,7 @@
 package report
 
+import "github.com/singleeffect/once/infra/bench/contender"
+
 // Figures are the ratios: ours divided by the peer's, or by the floor, in one run.
 type Figures struct {
 	CPUNew, CPUDuplicate float64
@@ -12,7 +14,7 @@ type Figures struct {
 
 // Figures divides.
 func (r Report) Figures() (f Figures) {
-	once, peer := r.of(Once), r.of(Powertools)
+	once, peer := r.of(contender.Once), r.of(contender.Powertools)
 	f.CPUNew = once.Direct[New].CPUMicros / peer.Direct[New].CPUMicros
 	f.CPUDuplicate = once.Direct[Duplicate].CPUMicros / peer.Direct[Duplicate].CPUMicros
 	f.Latency = once.Delayed[New].P50 / r.Floor.P50
@@ -45,7 +47,7 @@ func (t Target) Met() bool {
 
 // Targets are all of them, with what the run came to.
 func (r Report) Targets() []Target {
-	f, once := r.Figures(), r.of(Once)
+	f, once := r.Figures(), r.of(contender.Once)
 	targets := []Target{
 		{Name: "requests a message, new", Got: once.Delayed[New].Requests, Limit: 0.2},
 		{Name: "requests a message, duplicate", Got: once.Delayed[Duplicate].Requests, Limit: 0.2},
