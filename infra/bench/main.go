@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -51,9 +52,12 @@ func (c *command) Run(ctx context.Context) error {
 		defer file.Close()
 		log = file
 	}
+	begin := time.Now()
 	report, err := measure.Run(ctx, measure.Plan{
 		Rounds: c.Rounds, Batches: c.Batches, Warm: c.Warm, Starts: c.Starts, Records: c.Records, Into: scratch, Log: log,
-		Say: func(format string, a ...any) { fmt.Fprintf(os.Stderr, format+"\n", a...) },
+		Say: func(format string, a ...any) {
+			fmt.Fprintf(os.Stderr, "%4.0f s  %s\n", time.Since(begin).Seconds(), fmt.Sprintf(format, a...))
+		},
 	})
 	if err != nil {
 		return err
