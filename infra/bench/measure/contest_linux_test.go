@@ -118,6 +118,16 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+func TestEnterErrors(t *testing.T) {
+	b, _ := small(t)
+	b.engine.Endpoint = "http://127.0.0.1:9" // discard: nobody listens there
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if e, err := b.enter(ctx, b.all.Of(contender.Naive), true, 0, 1); err == nil || e != nil {
+		t.Errorf("no engine: got %v, %v", e, err)
+	}
+}
+
 // A contender that does nothing is not measured as a fast one.
 func TestCheck(t *testing.T) {
 	b, _ := small(t)

@@ -22,8 +22,8 @@ type entrant struct {
 }
 
 // enter starts a contender, behind a proxy of its own if proxied, and warms it up with that many batches of each kind.
-func (b *bench) enter(ctx context.Context, c contender.Contender, proxied bool, delay time.Duration, warm int, environment ...string) (e *entrant, err error) {
-	e = &entrant{Contender: c}
+func (b *bench) enter(ctx context.Context, c contender.Contender, proxied bool, delay time.Duration, warm int, environment ...string) (_ *entrant, err error) {
+	e := &entrant{Contender: c}
 	defer func() {
 		if err != nil {
 			e.leave()
