@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,9 +29,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func start(t *testing.T) *Process {
+func start(t *testing.T) *Process { return startAs(t, false) }
+
+func startAs(t *testing.T, bare bool) *Process {
 	t.Helper()
-	p, err := Start(t.Context(), Config{Command: []string{os.Args[0]}, Environment: []string{"ECHO=1", "PATH=" + os.Getenv("PATH")}, Log: t.Output()})
+	p, err := Start(t.Context(), Config{Command: []string{os.Args[0]}, Environment: []string{"ECHO=1", "PATH=" + os.Getenv("PATH")}, Log: t.Output(), Bare: bare})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +94,34 @@ func TestKill(t *testing.T) {
 	}
 	if err := <-ended; !errors.Is(err, ErrGone) {
 		t.Errorf("got %v, want ErrGone", err)
+	}
+}
+
+func TestBare(t *testing.T) {
+	p := startAs(t, true)
+	if got, err := p.Invoke(t.Context(), []byte("7"), time.Minute); err != nil || string(got) != "7" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if p.Startup() <= 0 {
+		t.Errorf("startup %v", p.Startup())
+	}
+	if err := syscall.Kill(p.PID(), 0); err != nil {
+		t.Errorf("process %d: %v", p.PID(), err)
+	}
+	p.Stop()
+	if _, err := p.Invoke(t.Context(), []byte("7"), time.Minute); !errors.Is(err, ErrGone) {
+		t.Errorf("stopped: got %v, want ErrGone", err)
+	}
+}
+
+// Nothing kills it with the program that started it: it must end by itself.
+func TestBareWithoutRuntimeAPI(t *testing.T) {
+	p := startAs(t, true)
+	p.server.Close()
+	select {
+	case <-p.command.Done():
+	case <-t.Context().Done():
+		t.Error("goes on without its Runtime API")
 	}
 }
 

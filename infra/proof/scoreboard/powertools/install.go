@@ -31,13 +31,19 @@ const installLimit = 5 * time.Minute
 
 // Command installs the function where it is not yet and gives the command that runs it.
 func Command(ctx context.Context) ([]string, error) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		return nil, fmt.Errorf("%w: install Node 20 or later: %w", ErrUnavailable, err)
-	}
 	source, err := fs.Sub(function, "function")
 	if err != nil {
 		return nil, err
+	}
+	return Install(ctx, source)
+}
+
+// Install installs a function where it is not yet: what its lock file names, and what its script "build" makes of it, if it has one. The
+// command that it gives runs the function's runtime.mjs, in whose folder all of it is.
+func Install(ctx context.Context, source fs.FS) (command []string, err error) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return nil, fmt.Errorf("%w: install Node 20 or later: %w", ErrUnavailable, err)
 	}
 	home, err := home(source)
 	if err != nil {
@@ -95,15 +101,20 @@ func install(ctx context.Context, source fs.FS, home string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, installLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	cmd.Dir = made
-	cmd.WaitDelay = time.Second
-	if out, err := cmd.CombinedOutput(); err != nil {
-		err = fmt.Errorf("npm ci: %w\n%s", err, out)
-		if unreachable(out) {
-			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+	for _, arguments := range [][]string{
+		{"ci", "--ignore-scripts", "--no-audit", "--no-fund"},
+		{"run", "build", "--if-present"},
+	} {
+		cmd := exec.CommandContext(ctx, npm, arguments...)
+		cmd.Dir = made
+		cmd.WaitDelay = time.Second
+		if out, err := cmd.CombinedOutput(); err != nil {
+			err = fmt.Errorf("npm %s: %w\n%s", arguments[0], err, out)
+			if unreachable(out) {
+				err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+			}
+			return err
 		}
-		return err
 	}
 	if err := os.Rename(made, home); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err

@@ -1,0 +1,97 @@
+package contender
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/singleeffect/once/infra/bench/powertools"
+)
+
+const module = "github.com/singleeffect/once"
+
+// Names of the contenders.
+const (
+	Once       = "once"
+	Single     = "once_single" // ours, a call for each record
+	Naive      = "naive_go"
+	Powertools = "powertools_ts"
+)
+
+// All are the contenders, ours first.
+type All []Contender
+
+// Of is the contender of that name.
+func (a All) Of(name string) Contender {
+	return a[slices.IndexFunc(a, func(c Contender) bool { return c.Name == name })]
+}
+
+// Build builds those in Go into a folder, and installs the peer where it is not yet.
+func Build(ctx context.Context, into string) (All, error) {
+	all, err := BuildGo(ctx, into)
+	if err != nil {
+		return nil, err
+	}
+	command, err := powertools.Install(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append(all, Contender{Name: Powertools, Title: "Powertools for TypeScript", Key: "id", command: command}), nil
+}
+
+// garbage is what template.yaml sets for every function of the stack.
+const garbage = "GOGC=200"
+
+// BuildGo builds those in Go alone.
+func BuildGo(ctx context.Context, into string) (All, error) {
+	ours := []string{garbage}
+	once, err := build(ctx, into, "once")
+	if err != nil {
+		return nil, err
+	}
+	naive, err := build(ctx, into, "naive")
+	if err != nil {
+		return nil, err
+	}
+	return All{
+		{Name: Once, Title: "Once", Key: "intent", command: once, environment: ours},
+		{Name: Single, Title: "Once, `Claim=put`", Key: "intent", command: once, environment: append(ours, "CLAIM=put")},
+		{Name: Naive, Title: "plain Go, put and update", Key: "id", command: naive},
+	}, nil
+}
+
+// build makes a function as the Makefile makes those of the stack, but for this machine.
+func build(ctx context.Context, into, name string) (command []string, err error) {
+	path := filepath.Join(into, name)
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w -buildid=",
+		"-o", path, module+"/infra/bench/functions/"+name)
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build %s (the working directory must be in infra/bench): %w\n%s", name, err, out)
+	}
+	return []string{path}, nil
+}
+
+// Root is the folder of the stack's own module.
+func Root(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		return "", fmt.Errorf("find %s (the working directory must be in infra/bench): %w", module, err)
+	}
+	return string(bytes.TrimSpace(out)), nil
+}
+
+// Deploy builds a function of the stack as SAM has it built, for Lambda's arm64, and gives the file.
+func Deploy(ctx context.Context, root, into, name string) (path string, err error) {
+	folder := filepath.Join(into, "deploy-"+name)
+	target := "build-" + strings.ToUpper(name[:1]) + name[1:] + "Function"
+	out, err := exec.CommandContext(ctx, "make", "-C", root, target, "ARTIFACTS_DIR="+folder, "ARCHITECTURE=arm64").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("make %s: %w\n%s", target, err, out)
+	}
+	return filepath.Join(folder, "bootstrap"), nil
+}

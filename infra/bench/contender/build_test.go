@@ -1,0 +1,19 @@
+package contender
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Ours is measured as it is deployed.
+func TestGarbage(t *testing.T) {
+	template, err := os.ReadFile("../../../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, value, _ := strings.Cut(garbage, "=")
+	if want := name + `: "` + value + `"`; !strings.Contains(string(template), want) {
+		t.Errorf("template.yaml does not set %s", want)
+	}
+}
