@@ -47,20 +47,17 @@ func greeters(handler func(*club, *sim.Process) (sqsbatch.Handler, error)) sim.P
 }
 
 // greeting is the function's own effect, as wire makes it.
-func (c *club) greeting(p *sim.Process) (intent.Config, intent.Effect[greeting], error) {
-	letters, err := newLetters()
-	m := mailer{
-		user: usersTable{client: p.DB(), name: "users"}.user, letters: letters, send: c.ses(p).send, emails: "emails", now: p.Now,
-	}
+func (c *club) greeting(p *sim.Process) (intent.Config, intent.Effect[greeting]) {
+	m := mailer{user: usersTable{client: p.DB(), name: "users"}.user, send: c.ses(p).send, emails: "emails", now: p.Now}
 	return intent.Config{
 		Scope: sim.Scope, Operation: operation, LeaseMargin: 3 * time.Second, Retention: 90 * 24 * time.Hour,
 		Store: dynamo.New(p.DB(), sim.Records), Now: p.Now,
-	}, m.welcome, err
+	}, m.welcome
 }
 
 func blind(c *club, p *sim.Process) (sqsbatch.Handler, error) {
-	config, effect, err := c.greeting(p)
-	return &intent.Blind[greeting]{Config: config, Effect: effect}, err
+	config, effect := c.greeting(p)
+	return &intent.Blind[greeting]{Config: config, Effect: effect}, nil
 }
 
 // TestSystem: no intent ever has two e-mails; one that is completed has one and its row, one that is refused has none, and one in
@@ -70,8 +67,8 @@ func TestSystem(t *testing.T) { sim.Run(t, greeters(blind)) }
 // Taken for one that SES knows by its key, an e-mail is sent again when nobody knows what became of the first.
 func TestSystemFindsASecondMail(t *testing.T) {
 	sim.Finds(t, greeters(func(c *club, p *sim.Process) (sqsbatch.Handler, error) {
-		config, effect, err := c.greeting(p)
-		return &intent.Keyed[greeting]{Config: config, Window: 24 * time.Hour, Effect: effect}, err
+		config, effect := c.greeting(p)
+		return &intent.Keyed[greeting]{Config: config, Window: 24 * time.Hour, Effect: effect}, nil
 	}), 100, "took effect 2 times")
 }
 
