@@ -150,3 +150,26 @@ func TestEffectEndsDuringRenewal(t *testing.T) {
 		}
 	})
 }
+
+// A release that is held up until another has parked the claim, and a probe's "no"
+// would count, is told of a doubt that a probe is left to settle: the message comes
+// again, and is not quarantined.
+func TestReleaseHeldUpUntilInDoubt(t *testing.T) {
+	both(t, func(t *testing.T, c class) {
+		w := newWorld(t)
+		w.probe = saysNo
+		w.effect = func(context.Context, intent.Attempt) (any, error) { return nil, intent.NotApplied(errProvider) }
+		w.store.plan = on("amend released", 1, fault{before: func() {
+			time.Sleep(lapsed + settled)
+			w.becomes(intent.StateInDoubt)
+		}})
+		o, err := w.handler(c).Deliver(context.Background(), delivery(t, book))
+		wantKind(t, o, err, intent.InDoubt)
+		if o.Wait != settled {
+			t.Errorf("wait: got %v, want %v", o.Wait, settled)
+		}
+		w.effect = newWorld(t).effect
+		o, err = w.deliver(c, book)
+		wantKind(t, o, err, intent.Executed)
+	})
+}

@@ -89,12 +89,18 @@ func (r runner[P]) end(ctx context.Context, next Record, meant Outcome, meantErr
 }
 
 // doubt is the outcome of a record in doubt: for as long as a probe's "no" would
-// not count yet, it is deferred like a running claim.
+// not count yet, it is deferred like a running claim. Where a probe is left to ask,
+// another look is worth while.
 func (r runner[P]) doubt(rec Record) Outcome {
-	if wait := r.untilLapsed(rec) + r.settling(); r.probe != nil && wait > 0 {
+	o := Outcome{Kind: InDoubt, Attempt: rec.Attempt, Reason: rec.Reason}
+	if r.probe == nil {
+		return o
+	}
+	if wait := r.untilLapsed(rec) + r.settling(); wait > 0 {
 		return Outcome{Kind: InProgress, Attempt: rec.Attempt, Wait: wait}
 	}
-	return Outcome{Kind: InDoubt, Attempt: rec.Attempt, Reason: rec.Reason}
+	o.Wait = r.settling()
+	return o
 }
 
 // settling is how long after a lapsed lease a probe's "no" does not count yet.
@@ -123,7 +129,7 @@ func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]
 	var next Record
 	switch {
 	case err != nil:
-		doubt.Reason, doubt.Cause, doubt.Wait = clip("probe: "+err.Error()), err, r.settling()
+		doubt.Reason, doubt.Cause = clip("probe: "+err.Error()), err
 		return shown, doubt, nil
 	case verdict == Yes:
 		next = shown.Finish(StateCompleted, result, r.Now(), r.Retention)
@@ -131,7 +137,6 @@ func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]
 		next = shown
 		next.State, next.Owner, next.ClaimedAt, next.Reason = StateReleased, NewOwner(), time.Time{}, "probe: did not happen"
 	default:
-		doubt.Wait = r.settling()
 		return shown, doubt, nil
 	}
 	standing, err := r.Store.Replace(storeCtx, shown, next)

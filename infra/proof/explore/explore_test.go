@@ -24,9 +24,9 @@ var (
 
 // ran counts the histories inside the assumptions.
 var ran struct {
-	Histories    atomic.Int64
-	SDKHistories atomic.Int64
-	Violations   atomic.Int64
+	histories    atomic.Int64
+	sdkHistories atomic.Int64
+	violations   atomic.Int64
 }
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,7 @@ func report(file string) error {
 		return nil
 	}
 	b, err := json.Marshal(map[string]int64{
-		"histories": ran.Histories.Load(), "sdk_histories": ran.SDKHistories.Load(), "violations": ran.Violations.Load(),
+		"histories": ran.histories.Load(), "sdk_histories": ran.sdkHistories.Load(), "violations": ran.violations.Load(),
 	})
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func report(file string) error {
 func count(t *testing.T, histories int, counter *atomic.Int64, found *world) {
 	counter.Add(int64(histories))
 	if found != nil && found.fault != "" {
-		ran.Violations.Add(1)
+		ran.violations.Add(1)
 		t.Error(found.violation())
 	}
 }
@@ -95,12 +95,12 @@ func TestExhaustive(t *testing.T) {
 						t.Fatal(err)
 					}
 					w := s.history(t, taken)
-					count(t, 1, &ran.Histories, w)
+					count(t, 1, &ran.histories, w)
 					t.Log(w.told())
 					return
 				}
 				histories, found := s.exhaust(t, *deviations, wrong)
-				count(t, histories, &ran.Histories, found)
+				count(t, histories, &ran.histories, found)
 				t.Logf("%d histories", histories)
 			})
 		}
@@ -109,12 +109,12 @@ func TestExhaustive(t *testing.T) {
 
 // Histories by chance, of more deviations.
 func TestRandom(t *testing.T) {
-	byChance(t, *random, &ran.Histories, setting{})
+	byChance(t, *random, &ran.histories, setting{})
 }
 
 // The same through the SDK's client: its retries are calls of the schedule, too.
 func TestSDK(t *testing.T) {
-	byChance(t, *throughSDK, &ran.SDKHistories, setting{sdk: true})
+	byChance(t, *throughSDK, &ran.sdkHistories, setting{sdk: true})
 }
 
 func byChance(t *testing.T, histories int, counter *atomic.Int64, s setting) {
