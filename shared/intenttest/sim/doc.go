@@ -26,7 +26,7 @@
 //
 // # Flags
 //
-// A test binary with a system test takes -schedules (histories of each test, 300), -seed (of the first one) and -report (a file for
+// A test binary with a system test takes -schedules (histories of each test, 200), -seed (of the first one) and -report (a file for
 // {"histories":N,"violations":N}, the sums of the binary). A history that goes wrong prints its story and the command that runs it again.
 // One in fifty is run twice, and must be the same both times.
 package sim

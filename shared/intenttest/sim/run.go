@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	schedules = flag.Int("schedules", 300, "histories of each system test")
+	schedules = flag.Int("schedules", 200, "histories of each system test")
 	firstSeed = flag.Uint64("seed", 1, "seed of the first history; the next ones count on from it")
 	report    = flag.String("report", "", "`file` for the sums of all system tests of this binary, as JSON")
 )
