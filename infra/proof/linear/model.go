@@ -106,7 +106,7 @@ func (s state) step(in input, out output) (next []state) {
 		next = append(next, s)
 	}
 	for _, n := range s.writes(in) {
-		if out.kind == "" || n.answers(in, out) {
+		if out.kind == "" || n.answers(out) {
 			next = append(next, n)
 		}
 	}
@@ -117,41 +117,54 @@ func (s state) step(in input, out output) (next []state) {
 }
 
 // writes are the states that the operation can make of this one.
-func (s state) writes(in input) (next []state) {
-	own := s.holder == in.delivery
-	parked := s
-	parked.State = intent.StateInDoubt
+func (s state) writes(in input) []state {
 	switch in.operation {
 	case claims:
-		won := state{State: intent.StateClaimed, attempts: s.attempts + 1, holder: in.delivery, deadline: in.deadline, payload: in.payload, bound: true, fresh: !s.bound}
-		same := !s.bound || s.payload == in.payload
-		lapsed := s.State == intent.StateClaimed && in.by >= s.deadline
-		switch {
-		case s.State == intent.StateAbsent, s.State == intent.StateReleased && same, lapsed && same && in.class != Blind:
-			return []state{won}
-		case lapsed && same:
-			return []state{parked}
-		}
+		return s.claimed(in)
 	case commits:
-		done := state{attempts: 1, holder: in.delivery, payload: in.payload, bound: true, result: in.receipt}
-		switch done.State = final(in.verdict); {
-		case s.State == intent.StateAbsent && done.State != "":
-			return []state{done}
+		if verdict := final(in.verdict); s.State == intent.StateAbsent && verdict != "" {
+			return []state{{State: verdict, attempts: 1, holder: in.delivery, payload: in.payload, bound: true, result: in.receipt}}
 		}
 	case ends:
-		done := s
-		switch done.State = final(in.verdict); {
-		case !own:
-		case done.State != "" && (s.State == intent.StateClaimed || s.State == intent.StateInDoubt):
-			done.result = in.receipt
-			next = append(next, done)
-		case s.State == intent.StateClaimed && in.verdict == no:
-			done.State, done.bound = intent.StateReleased, !s.fresh
-			next = append(next, done)
+		if s.holder == in.delivery {
+			return s.ended(in)
 		}
-		if own && in.class == Blind && s.State == intent.StateClaimed {
-			next = append(next, parked) // the verdict may not have been heard
-		}
+	}
+	return nil
+}
+
+// claimed is after a claim or a takeover. A blind claim that lapsed is put in doubt.
+func (s state) claimed(in input) []state {
+	lapsed := s.State == intent.StateClaimed && in.by >= s.deadline
+	switch {
+	case s.bound && s.payload != in.payload:
+		return nil
+	case lapsed && in.class == Blind:
+		s.State = intent.StateInDoubt
+		return []state{s}
+	case lapsed, s.State == intent.StateAbsent, s.State == intent.StateReleased:
+		return []state{{
+			State: intent.StateClaimed, attempts: s.attempts + 1, holder: in.delivery, deadline: in.deadline, payload: in.payload, bound: true, fresh: !s.bound,
+		}}
+	}
+	return nil
+}
+
+// ended is after the holder wrote how its effect ended. A blind one may not have heard
+// the verdict, and parks.
+func (s state) ended(in input) (next []state) {
+	done := s
+	switch claimed := s.State == intent.StateClaimed; {
+	case final(in.verdict) != "" && (claimed || s.State == intent.StateInDoubt):
+		done.State, done.result = final(in.verdict), in.receipt
+		next = append(next, done)
+	case claimed && in.verdict == no:
+		done.State, done.bound = intent.StateReleased, !s.fresh
+		next = append(next, done)
+	}
+	if in.class == Blind && s.State == intent.StateClaimed {
+		s.State = intent.StateInDoubt
+		next = append(next, s)
 	}
 	return next
 }
@@ -162,7 +175,7 @@ func final(v verdict) intent.State {
 }
 
 // answers tells whether who has just made this state says so.
-func (s state) answers(in input, out output) bool {
+func (s state) answers(out output) bool {
 	kinds := map[intent.State]intent.Kind{
 		intent.StateClaimed: granted, intent.StateReleased: released, intent.StateInDoubt: intent.InDoubt,
 		intent.StateCompleted: intent.Executed, intent.StateRefused: intent.Refused,

@@ -56,7 +56,6 @@ func during(from, to int64) func(input, output) step {
 
 // What the model says of histories made by hand.
 func TestModel(t *testing.T) {
-	heard := output{}
 	for name, tt := range map[string]struct {
 		right bool
 		steps []step
@@ -142,7 +141,7 @@ func TestModel(t *testing.T) {
 			var operations []porcupine.Operation
 			for i, s := range tt.steps {
 				if s.to == never {
-					s.out = heard
+					s.out = output{} // unheard
 				}
 				operations = append(operations, porcupine.Operation{ClientId: i, Input: s.in, Call: s.from, Output: s.out, Return: s.to})
 			}
