@@ -11,10 +11,7 @@ import (
 	"github.com/singleeffect/once/infra/bench/report"
 )
 
-const (
-	mostWorkers   = 8
-	workerBatches = 160 // of all workers together
-)
+const mostWorkers = 8
 
 // workers lets one to eight processes share the work.
 func (b *bench) workers(ctx context.Context, r *report.Report) error {
@@ -30,10 +27,10 @@ func (b *bench) workers(ctx context.Context, r *report.Report) error {
 	}
 	for n := 1; n <= mostWorkers; n *= 2 {
 		w := report.Workers{Workers: n}
-		if w.Once, err = once.rate(ctx, n, b.Rounds); err != nil {
+		if w.Once, err = once.rate(ctx, n, b.Plan); err != nil {
 			return err
 		}
-		if w.Powertools, err = peer.rate(ctx, n, b.Rounds); err != nil {
+		if w.Powertools, err = peer.rate(ctx, n, b.Plan); err != nil {
 			return err
 		}
 		r.Workers = append(r.Workers, w)
@@ -69,12 +66,13 @@ func (c crew) leave() {
 }
 
 // rate is how many new messages a second so many of the crew do: the median of several rounds.
-func (c crew) rate(ctx context.Context, workers, rounds int) (float64, error) {
+func (c crew) rate(ctx context.Context, workers int, p Plan) (float64, error) {
+	batches := max(1, p.Batches/2) * mostWorkers // of all workers together
 	var rates []float64
-	for range rounds {
+	for range p.Rounds {
 		var shares [][]string
 		for range workers {
-			shares = append(shares, message.Keys(workerBatches/workers))
+			shares = append(shares, message.Keys(batches/workers))
 		}
 		begin := time.Now()
 		running, ctx := errgroup.WithContext(ctx)
@@ -84,7 +82,7 @@ func (c crew) rate(ctx context.Context, workers, rounds int) (float64, error) {
 		if err := running.Wait(); err != nil {
 			return 0, err
 		}
-		rates = append(rates, workerBatches*message.Batch/time.Since(begin).Seconds())
+		rates = append(rates, float64(batches*message.Batch)/time.Since(begin).Seconds())
 	}
 	return median(rates), nil
 }
