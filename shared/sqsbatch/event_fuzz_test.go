@@ -35,6 +35,7 @@ func FuzzEvent(f *testing.F) {
 		``, `{}`, `null`, `{"Records":null}`, `{"Records":[{}]}`, `{"Records":[{"messageId":"1"}]}`, `{"records":[{"MESSAGEID":"1","body":"{}"}]}`,
 		`{"Records":[{"messageId":"1","body":"{\"idempotency_key\":\"a\"}"},{"messageId":"1","body":"{\"idempotency_key\":\"a\"}"}]}`,
 		`{"Records":[{"messageId":"1","body":"{\"idempotency_key\":2}"},{"messageId":"2","body":"{\"idempotency_key\":\"2\"}"},{"messageId":"3","body":"{\"idempotency_key\":2,\"n\":1}"}]}`,
+		`{"Records":[{"messageId":"1","body":"{\"idempotency_key\":2,\"n\":1}"},{"messageId":"2","body":"{\"idempotency_key\":2,\"n\":2}"},{"messageId":"3","body":"{\"idempotency_key\":2,\"n\":3}"},{"messageId":"4","body":"{\"idempotency_key\":2,\"n\":4}"},{"messageId":"5","body":"{\"idempotency_key\":2,\"n\":5}"}]}`,
 		`{"Records":[{"messageId":"1","body":"{\"idempotency_key\":2}","eventSourceARN":"a:q.fifo"},{"messageId":"2","body":"{\"idempotency_key\":3}","eventSourceARN":"a:q.fifo"}]}`,
 		`{"Records":[{"messageId":"1","body":"?","eventSourceARN":"a:once-charge-dead"},{"messageId":"2","body":"\u0000"}]}`,
 		`{"Records":[{"messageId":"1","body":"{}","messageAttributes":{"Idempotency-Key":{"binaryValue":"aw==","dataType":"Binary"}}}]}`,
@@ -112,11 +113,11 @@ type invocation struct {
 	sent   map[string]int // into quarantine: the message as JSON
 }
 
-// invoked runs a batch whose intents end as their keys say; nil where a message has no
+// invoked runs a batch whose intents end as their keys and payloads say; nil where a message has no
 // id, which the whole batch must fail for.
 func invoked(t *testing.T, messages []events.SQSMessage) *invocation {
 	t.Helper()
-	h := &hand{do: func(_ context.Context, d intent.Delivery) (intent.Outcome, error) { return endOf(d.Key) }}
+	h := &hand{do: func(_ context.Context, d intent.Delivery) (intent.Outcome, error) { return endOf(d) }}
 	queue := &hider{}
 	batch, err := sqsbatch.New(sqsbatch.Config{Handler: h, Queue: queue, QueueURL: queueURL, DeadLetterURL: deadLetterURL, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -147,7 +148,7 @@ func invoked(t *testing.T, messages []events.SQSMessage) *invocation {
 }
 
 // endOf makes every end equally likely.
-func endOf(key string) (intent.Outcome, error) {
+func endOf(d intent.Delivery) (intent.Outcome, error) {
 	ends := []struct {
 		outcome intent.Outcome
 		err     error
@@ -162,8 +163,8 @@ func endOf(key string) (intent.Outcome, error) {
 		{err: intent.ErrUnknown},
 		{err: intent.Quarantine(errors.New("never"))},
 	}
-	n := 0
-	for _, b := range []byte(key) {
+	n := int(d.Fingerprint[0])
+	for _, b := range []byte(d.Key) {
 		n += int(b)
 	}
 	end := ends[n%len(ends)]
