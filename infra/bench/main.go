@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,7 +37,8 @@ type command struct {
 	Log     string `help:"File for the functions' own output."`
 }
 
-// Run prints the tables to standard error and the JSON line to standard output. A target that is missed is said, and no failure.
+// Run prints the tables to standard error and the JSON line to standard output. A target that is missed is said, and no failure; what
+// could not be measured is one, after all that was.
 func (c *command) Run(ctx context.Context) error {
 	scratch, err := os.MkdirTemp("", "once-bench-")
 	if err != nil {
@@ -53,20 +55,17 @@ func (c *command) Run(ctx context.Context) error {
 		log = file
 	}
 	begin := time.Now()
-	report, err := measure.Run(ctx, measure.Plan{
+	report, failed := measure.Run(ctx, measure.Plan{
 		Rounds: c.Rounds, Batches: c.Batches, Warm: c.Warm, Starts: c.Starts, Records: c.Records, Into: scratch, Log: log,
 		Say: func(format string, a ...any) {
 			fmt.Fprintf(os.Stderr, "%4.0f s  %s\n", time.Since(begin).Seconds(), fmt.Sprintf(format, a...))
 		},
 	})
-	if err != nil {
-		return err
-	}
 	fmt.Fprintln(os.Stderr)
 	if err := report.Text(os.Stderr); err != nil {
 		return err
 	}
-	if c.Readme != "" {
+	if c.Readme != "" && failed == nil {
 		if err := report.Plot(plot); err != nil {
 			return err
 		}
@@ -78,7 +77,7 @@ func (c *command) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	return report.JSON(os.Stdout)
+	return errors.Join(report.JSON(os.Stdout), failed)
 }
 
 // plot is the file of the plot, which the README shows.

@@ -57,10 +57,15 @@ type part struct {
 	AnswerMS    number           `json:"start_to_first_answer_ms"`
 }
 
-// number is written with four digits that count.
+// number is written with four digits that count, and as null if it was not measured.
 type number float64
 
-func (n number) MarshalJSON() ([]byte, error) { return json.Marshal(rounded(float64(n))) }
+func (n number) MarshalJSON() ([]byte, error) {
+	if f := float64(n); math.IsNaN(f) || math.IsInf(f, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(rounded(float64(n)))
+}
 
 // size is written with two decimals.
 type size float64
@@ -68,7 +73,7 @@ type size float64
 func (s size) MarshalJSON() ([]byte, error) { return json.Marshal(math.Round(float64(s)*100) / 100) }
 
 func rounded(f float64) float64 {
-	if f == 0 || math.IsInf(f, 0) || math.IsNaN(f) {
+	if f == 0 {
 		return f
 	}
 	scale := math.Pow(10, 3-math.Floor(math.Log10(math.Abs(f))))

@@ -59,10 +59,19 @@ func TestJSON(t *testing.T) {
 	if !json.Valid(b.Bytes()) {
 		t.Error("no JSON")
 	}
-	lame := sample()
-	lame.Floor.P50 = 0
-	if err := lame.JSON(io.Discard); err == nil {
-		t.Error("wrote a ratio to nothing")
+}
+
+// A run that was cut short still says what it measured.
+func TestJSONOfLittle(t *testing.T) {
+	little := Report{Contenders: sample().Contenders[:1]}
+	var b bytes.Buffer
+	if err := little.JSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"once":{"new":80,"duplicate":80}`, `"cpu_ratio":{"new":null,"duplicate":null}`, `"growth_p50_ratio":null`, `"CPU by the peer's, new"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("got %s, want %s in it", b.String(), want)
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package report
 
-import "github.com/singleeffect/once/infra/bench/contender"
+import (
+	"math"
+
+	"github.com/singleeffect/once/infra/bench/contender"
+)
 
 // Figures are the ratios: ours divided by the peer's, or by the floor, in one run.
 type Figures struct {
@@ -21,6 +25,7 @@ func (r Report) Figures() (f Figures) {
 	f.PeerLatency = peer.Delayed[New].P50 / r.Floor.P50
 	f.Resident = once.ResidentMB / peer.ResidentMB
 	f.ColdStart = once.FirstPollMS / peer.FirstPollMS
+	f.Growth = math.NaN()
 	if n := len(r.Growth); n > 0 {
 		f.Growth = r.Growth[n-1].P50 / r.Growth[0].P50
 	}
@@ -42,7 +47,7 @@ func (t Target) Met() bool {
 	if t.Exact {
 		return t.Got > t.Limit-rounding && t.Got < t.Limit+rounding
 	}
-	return t.Got <= t.Limit+rounding
+	return t.Got > 0 && t.Got <= t.Limit+rounding
 }
 
 // Targets are all of them, with what the run came to.
