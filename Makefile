@@ -39,7 +39,7 @@ build: ## build each function into .build/<logical id>/bootstrap, without SAM (A
 # Built and then exec'd, not `go run`, which passes no signal on: whoever ends make ends the stack.
 local = @cd infra/local && go build -o ../../.build/local . >&2 && exec ../../.build/local
 
-.PHONY: demo up invoke
+.PHONY: demo up invoke soak
 demo: ## run every function and its naive twin while workers are killed, and count the effects (N=100 intents of each kind)
 	$(local) demo $(if $(N),--intents=$(N))
 
@@ -50,15 +50,35 @@ invoke: ## invoke one function with one event: FUNCTION=charge EVENT=events/<nam
 	$(if $(and $(FUNCTION),$(EVENT)),,$(error say what to invoke: make invoke FUNCTION=charge EVENT=events/<name>.json))
 	$(local) invoke $(FUNCTION) "$(abspath $(EVENT))"
 
-.PHONY: scoreboard
+soak: ## kill every function by the hundred while the network fails, and count the effects (INTENTS=5000 KILLS=500 SEED=1)
+	$(local) soak $(if $(INTENTS),--intents=$(INTENTS)) $(if $(KILLS),--kills=$(KILLS)) $(if $(SEED),--seed=$(SEED))
+
+.PHONY: proof scoreboard bench
+proof: ## prove it, for half an hour: a million histories, mutants of the code, worker processes, the formal model
+	@cd infra/proof && go build -o ../../.build/prove ./prove >&2 && exec ../../.build/prove
+
 scoreboard: ## run the same faults against Once, its peer and a conditional put, and count the effects (README=1 writes the table there)
 	@cd infra/proof && go build -o ../../.build/scoreboard ./scoreboard >&2 && exec ../../.build/scoreboard $(if $(README),--readme=../../README.md)
 
-.PHONY: test race java
-test: java lint race ## run every check and every test of every module
+bench: ## measure what a message costs, beside the peers (README=1 writes the table and the plot there)
+	@cd infra/bench && go build -o ../../.build/bench . >&2 && exec ../../.build/bench $(if $(README),--readme=../../README.md)
+
+.PHONY: test race histories fuzz java
+test: java lint race histories fuzz ## run every check and every test of every module
 
 race:
 	$(call in_modules,go test -race ./...)
+
+# More than 100,000, which the race detector would make last for many minutes.
+histories: ## run the code through every history of two deviations, and many by chance
+	cd infra/proof && go test -count=1 ./explore -run '^(TestExhaustive|TestRandom|TestSDK)$$' -args -deviations=2 -random=8000
+
+# Two at a time. An input that fails stays under its package's testdata/fuzz.
+FUZZTIME := 30s
+fuzz: ## fuzz what reads other people's bytes (FUZZTIME=10m for longer)
+	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' . | sed 's|/[^/]*:func | |' | xargs -P 2 -L 1 sh -c 'cd "$$0" && \
+		if out=$$(go test -run "^$$" -fuzz "^$$1$$" -fuzztime=$(FUZZTIME) -fuzzminimizetime=1s -parallel=1 . 2>&1); \
+		then echo "$$1: $$(echo "$$out" | tail -n 3 | head -n 1)"; else echo "$$0 $$1: $$out"; exit 1; fi'
 
 java:
 	@java -version >/dev/null 2>&1 || { echo 'java is missing: DynamoDB Local, which the tests run on, needs Java 17 or' \

@@ -60,8 +60,8 @@ func (p proof) err() error {
 // How much of each: more than 10^6 histories, and minutes on two cores.
 const (
 	deviations = "3"
-	byChance   = "30000" // histories of each class
-	throughSDK = "2000"  // of each class
+	byChance   = "20000" // histories of each class
+	throughSDK = "1250"  // of each class
 	schedules  = "4000"  // of each function
 	clients    = "800"   // histories of worker processes
 )
