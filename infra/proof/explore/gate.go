@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"runtime"
 	"slices"
@@ -145,7 +144,7 @@ func through[Out any](ctx context.Context, k *worker, fates []fate, operation st
 // of says which record a call is about, where it is one.
 func of(it map[string]types.AttributeValue) string {
 	if name, ok := it["intent"].(*types.AttributeValueMemberS); ok {
-		return fmt.Sprintf(" of %s", name.Value)
+		return " of " + name.Value
 	}
 	return ""
 }
