@@ -58,7 +58,8 @@ const (
 
 // verdict is what a run of a killer says.
 type verdict struct {
-	failed string        // the test that failed; empty: all passed
+	failed string        // the test that failed, or was the last to begin; empty: all passed
+	how    string        // it ended all others, too: it panics, it hangs
 	took   time.Duration // of processors
 	lasted time.Duration // by the clock
 }
