@@ -54,6 +54,7 @@ func exactly(test string) string {
 const (
 	hangs    = 10
 	patience = 10 * time.Second
+	longest  = 10 * time.Minute // of the unchanged code
 )
 
 // verdict is what a run of a killer says.

@@ -126,7 +126,7 @@ var steps = []step{
 	{"a no of the probe without the settle time", runFile, "r.untilLapsed(rec) + r.settling()", "r.untilLapsed(rec)"},
 	{"a memory without the lease", configFile, "c.leaseUnder(ctx)+c.SkewMargin).After(sent", "c.SkewMargin).After(sent"},
 	{"a memory without the skew margin", configFile, "c.leaseUnder(ctx)+c.SkewMargin).After(sent", "c.leaseUnder(ctx)).After(sent"},
-	{"an effect up to the deadline", configFile, "max(minReserve, min(maxReserve, time.Until(deadline)/2))", "0"},
+	{"an effect up to the deadline", configFile, "max(minReserve, min(maxReserve, time.Until(deadline)/2))", "0*time.Until(deadline)"},
 	{"a store that is called up to the deadline", configFile, "deadline.Add(-answerReserve)", "deadline"},
 	{"a claim up to the deadline", claimFile, "endEarly(ctx, minStart)", "endEarly(ctx, 0)"},
 

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -32,8 +33,8 @@ var mutantNumber, _ = strconv.Atoi(os.Getenv("` + variable + `"))
 // value.
 type region struct {
 	start, end int
-	result     string // a value's type
-	void       bool   // a function without results
+	value      bool // a text; else a function's body
+	void       bool // of a function without results
 }
 
 // weave gives the source of a file with all its mutants in it, of which the process
@@ -46,9 +47,9 @@ func weave(file, source string, fixed []edit, numbered map[int]mutant) (string, 
 		return "", err
 	}
 	var edits []edit
-	for _, r := range regions(set, f, source) {
+	for _, r := range regions(set, f) {
 		var variants strings.Builder
-		for _, n := range slices.Sorted(keys(numbered)) {
+		for _, n := range slices.Sorted(maps.Keys(numbered)) {
 			m := numbered[n]
 			if m.start < r.start || m.end > r.end {
 				continue
@@ -56,7 +57,7 @@ func weave(file, source string, fixed []edit, numbered map[int]mutant) (string, 
 			own := slices.DeleteFunc(slices.Clone(fixed), func(e edit) bool { return e.start == m.start && e.end == m.end })
 			text := apply(source, r.start, r.end, append(own, m.edit)...)
 			switch {
-			case r.result != "":
+			case r.value:
 				text = "return " + text
 			case r.void:
 				text += "\nreturn"
@@ -69,8 +70,8 @@ func weave(file, source string, fixed []edit, numbered map[int]mutant) (string, 
 		}
 		as := apply(source, r.start, r.end, fixed...)
 		choice := "switch mutantNumber {" + variants.String() + "}\n"
-		if r.result != "" {
-			edits = append(edits, edit{r.start, r.end, "func() " + r.result + " {\n" + choice + "return " + as + "\n}()"})
+		if r.value {
+			edits = append(edits, edit{r.start, r.end, "func() string {\n" + choice + "return " + as + "\n}()"})
 		} else {
 			edits = append(edits, edit{r.start, r.end, "\n" + choice + as})
 		}
@@ -86,18 +87,8 @@ func weave(file, source string, fixed []edit, numbered map[int]mutant) (string, 
 	return apply(source, 0, len(source), edits...), nil
 }
 
-func keys(numbered map[int]mutant) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for n := range numbered {
-			if !yield(n) {
-				return
-			}
-		}
-	}
-}
-
 // regions are the bodies and values in a file that a mutant may change.
-func regions(set *token.FileSet, f *ast.File, source string) (all []region) {
+func regions(set *token.FileSet, f *ast.File) (all []region) {
 	at := func(p token.Pos) int { return set.Position(p).Offset }
 	for _, d := range f.Decls {
 		switch d := d.(type) {
@@ -111,11 +102,7 @@ func regions(set *token.FileSet, f *ast.File, source string) (all []region) {
 				if !ok || len(spec.Values) != 1 {
 					continue
 				}
-				r := region{start: at(spec.Values[0].Pos()), end: at(spec.Values[0].End()), result: "string"}
-				if lit, ok := spec.Values[0].(*ast.CompositeLit); ok {
-					r.result = source[at(lit.Type.Pos()):at(lit.Type.End())]
-				}
-				all = append(all, r)
+				all = append(all, region{start: at(spec.Values[0].Pos()), end: at(spec.Values[0].End()), value: true})
 			}
 		}
 	}
