@@ -51,6 +51,27 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
+// Under a deadline the lease outlasts the invocation: nothing renews it, and nothing
+// cuts an effect off that takes longer than a renewal would wait.
+func TestNoHeartbeatUnderADeadline(t *testing.T) {
+	both(t, func(t *testing.T, c class) {
+		w := newWorld(t)
+		w.effect = func(ctx context.Context, _ intent.Attempt) (any, error) {
+			first := w.store.record(record).LeaseUntil
+			time.Sleep(2 * lease)
+			if r := w.wantState(intent.StateClaimed); !r.LeaseUntil.Equal(first) || ctx.Err() != nil {
+				t.Errorf("got a lease until %v and a context that says %v, want %v and a running one", r.LeaseUntil, ctx.Err(), first)
+			}
+			return receipt("r-1"), nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		defer cancel()
+		o, err := w.handler(c).Deliver(ctx, delivery(t, book))
+		wantKind(t, o, err, intent.Executed)
+		w.wantRuns(1)
+	})
+}
+
 // An effect may outlast many leases and still end in doubt, or unknown, by its
 // last lease and not by its first.
 func TestHeartbeatThenUnknown(t *testing.T) {
