@@ -62,7 +62,6 @@ type verdict struct {
 	failed string        // the test that failed, or was the last to begin; empty: all passed
 	how    string        // it ended all others, too: it panics, it hangs
 	took   time.Duration // of processors
-	lasted time.Duration // by the clock
 }
 
 // run runs the killer's tests on one mutant, on none if the number is 0, against a
@@ -80,9 +79,8 @@ func (k killer) run(ctx context.Context, t tests, dir string, mutant int, limit 
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, mutant), "DYNAMODB_ENDPOINT="+endpoint)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	started := time.Now()
 	err = cmd.Run()
-	v := verdict{lasted: time.Since(started)}
+	var v verdict
 	if cmd.ProcessState != nil {
 		v.took = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}

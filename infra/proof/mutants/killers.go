@@ -23,8 +23,8 @@ var killers = []killer{
 	{name: "intent", tests: "intent", pkgs: []string{"shared/intent"}},
 	{name: "contract", tests: "dynamo", pkgs: []string{"shared/dynamo"}, only: "^TestContract$", skip: slow},
 	{name: "dynamo", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, skip: ofText + "|" + slow},
-	{name: "sqsbatch", tests: "sqsbatch", pkgs: []string{"shared/sqsbatch"}, skip: "TestC32FatesAreGathered"},
+	{name: "sqsbatch", tests: "sqsbatch", pkgs: []string{"shared/intent", "shared/sqsbatch"}, skip: "TestC32FatesAreGathered"},
 	{name: "explore", tests: "explore", pkgs: []string{"shared/intent", "shared/dynamo"}, only: "^TestExhaustive$", more: []string{"-deviations=2"}},
 	{name: "dynamo, slowly", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, only: slow, skip: ofText},
-	{name: "sqsbatch, all", tests: "sqsbatch", pkgs: []string{"shared/intent", "shared/sqsbatch"}},
+	{name: "sqsbatch, slowly", tests: "sqsbatch", pkgs: []string{"shared/sqsbatch"}, only: "TestC32FatesAreGathered"},
 }

@@ -24,12 +24,11 @@ type program struct {
 	compiled func() error
 }
 
-// trial is a killer that has proved to let the code as it is survive, and how long
-// it takes for that.
+// trial is a killer that has proved to let the code as it is survive.
 type trial struct {
 	killer
-	bare  time.Duration
 	ready func() error
+	limit time.Duration // for a mutant: what takes longer hangs
 }
 
 // newLab puts the mutants into the sources. close removes what it has made.
@@ -49,12 +48,14 @@ func newLab(ctx context.Context, roots map[string]string, mutants []mutant) (*la
 		l.programs[name] = &program{t, sync.OnceValue(func() error { return t.compile(ctx, roots, list) })}
 	}
 	for _, k := range killers {
-		t := &trial{killer: k}
+		t := &trial{killer: k, limit: longest}
 		t.ready = sync.OnceValue(func() error {
-			v, err := l.run(ctx, k, 0, longest)
-			if t.bare = v.lasted; err == nil && v.failed != "" {
-				err = fmt.Errorf("%s fails on the code as it is: %s", k.name, v.failed)
+			began := time.Now()
+			failed, err := l.killedBy(ctx, t, 0, new(Result))
+			if err == nil && failed != "" {
+				err = fmt.Errorf("%s fails on the code as it is: %s", t.name, failed)
 			}
+			t.limit = max(patience, hangs*time.Since(began))
 			return err
 		})
 		l.trials = append(l.trials, t)
@@ -100,9 +101,9 @@ func (l *lab) kill(ctx context.Context, m mutant, number int) (Result, error) {
 // busy machine, and the rest are asked without it.
 func (l *lab) killedBy(ctx context.Context, t *trial, number int, r *Result) (string, error) {
 	const doubts = 3
-	k, limit := t.killer, max(patience, hangs*t.bare)
+	k := t.killer
 	for range doubts {
-		v, err := l.run(ctx, k, number, limit)
+		v, err := l.run(ctx, k, number, t.limit)
 		r.Took += v.took
 		switch {
 		case err != nil || v.failed == "":
@@ -110,7 +111,7 @@ func (l *lab) killedBy(ctx context.Context, t *trial, number int, r *Result) (st
 		case v.how != "":
 			return v.failed + " " + v.how, nil
 		}
-		again, err := l.run(ctx, k.alone(v.failed), number, limit)
+		again, err := l.run(ctx, k.alone(v.failed), number, t.limit)
 		r.Took += again.took
 		if err != nil || again.failed != "" {
 			return v.failed, err
