@@ -3,6 +3,7 @@ package intent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,27 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
+// Under a deadline the lease outlasts the invocation: nothing renews it, and nothing
+// cuts an effect off that takes longer than a renewal would wait.
+func TestNoHeartbeatUnderADeadline(t *testing.T) {
+	both(t, func(t *testing.T, c class) {
+		w := newWorld(t)
+		w.effect = func(ctx context.Context, _ intent.Attempt) (any, error) {
+			first := w.store.record(record).LeaseUntil
+			time.Sleep(2 * lease)
+			if r := w.wantState(intent.StateClaimed); !r.LeaseUntil.Equal(first) || ctx.Err() != nil {
+				t.Errorf("got a lease until %v and a context that says %v, want %v and a running one", r.LeaseUntil, ctx.Err(), first)
+			}
+			return receipt("r-1"), nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		defer cancel()
+		o, err := w.handler(c).Deliver(ctx, delivery(t, book))
+		wantKind(t, o, err, intent.Executed)
+		w.wantRuns(1)
+	})
+}
+
 // An effect may outlast many leases and still end in doubt, or unknown, by its
 // last lease and not by its first.
 func TestHeartbeatThenUnknown(t *testing.T) {
@@ -84,7 +106,7 @@ func TestRenewalFails(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		fault func(*world) fault
-		after time.Duration // the claim
+		after time.Duration // the lease was last taken
 		keyed error         // beside ErrUnknown
 		blind intent.Kind
 	}{
@@ -97,31 +119,33 @@ func TestRenewalFails(t *testing.T) {
 		"settled as yes": {becomes(intent.StateCompleted), lease / 3, nil, intent.Replayed},
 		"settled as no":  {becomes(intent.StateReleased), lease / 3, nil, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, cl class) {
-				w := newWorld(t)
-				w.store.plan = on("amend claimed", 1, c.fault(w))
-				start := time.Now()
-				w.effect = func(ctx context.Context, _ intent.Attempt) (any, error) {
-					<-ctx.Done()
-					if took := time.Since(start); took != c.after {
-						t.Errorf("effect is cancelled after %v, want %v", took, c.after)
+		for renewal := 1; renewal <= 2; renewal++ {
+			t.Run(fmt.Sprintf("%s, renewal %d", name, renewal), func(t *testing.T) {
+				both(t, func(t *testing.T, cl class) {
+					w := newWorld(t)
+					w.store.plan = on("amend claimed", renewal, c.fault(w))
+					renewed := time.Now().Add(time.Duration(renewal-1) * lease / 3)
+					w.effect = func(ctx context.Context, _ intent.Attempt) (any, error) {
+						<-ctx.Done()
+						if took := time.Since(renewed); took != c.after {
+							t.Errorf("effect is cancelled %v after the lease was last taken, want %v", took, c.after)
+						}
+						return nil, ctx.Err()
 					}
-					return nil, ctx.Err()
-				}
-				o, err := w.handler(cl).Deliver(context.Background(), delivery(t, book))
-				if cl.blind && c.blind != "" {
-					wantKind(t, o, err, c.blind)
-					return
-				}
-				if !errors.Is(err, intent.ErrLost) || o.Kind != "" {
-					t.Errorf("got %+v and error %v, want ErrLost", o, err)
-				}
-				if !cl.blind && (!errors.Is(err, intent.ErrUnknown) || c.keyed != nil && !errors.Is(err, c.keyed)) {
-					t.Errorf("got %v, want ErrUnknown and %v", err, c.keyed)
-				}
+					o, err := w.handler(cl).Deliver(context.Background(), delivery(t, book))
+					if cl.blind && c.blind != "" {
+						wantKind(t, o, err, c.blind)
+						return
+					}
+					if !errors.Is(err, intent.ErrLost) || o.Kind != "" {
+						t.Errorf("got %+v and error %v, want ErrLost", o, err)
+					}
+					if !cl.blind && (!errors.Is(err, intent.ErrUnknown) || c.keyed != nil && !errors.Is(err, c.keyed)) {
+						t.Errorf("got %v, want ErrUnknown and %v", err, c.keyed)
+					}
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -41,10 +41,10 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 		}
 		var o Outcome
 		o, err = r.end(storeCtx, final, Outcome{Kind: kind}, nil, t)
-		if !r.blind || !errors.Is(err, ErrWritesRejected) {
+		if !errors.Is(err, ErrWritesRejected) {
 			return o, err
 		}
-		// How it ended is known, and cannot be written: a doubt.
+		// How it ended is known, and cannot be written: as good as unknown.
 	case No:
 		return r.end(storeCtx, released(c, err.Error()), Outcome{}, fmt.Errorf("%w: %w", ErrReleased, err), t)
 	}
@@ -71,10 +71,7 @@ func (r runner[P]) end(ctx context.Context, next Record, meant Outcome, meantErr
 		return Outcome{}, fmt.Errorf("%w: write %s: %w", ErrUnknown, next.State, errors.Join(err, meantErr))
 	}
 	if standing.Owner == next.Owner && standing.State == next.State {
-		meant.Attempt = standing.Attempt
-		if meant.Done() {
-			meant.Result = standing.Result
-		}
+		meant.Attempt, meant.Result = standing.Attempt, standing.Result
 		return meant, meantErr
 	}
 	o, ok := r.follow(standing, t)

@@ -1,0 +1,144 @@
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/singleeffect/once/shared/intenttest/memdb"
+)
+
+// killer is some tests of one package.
+type killer struct {
+	name  string
+	tests string   // by the key of programs
+	pkgs  []string // whose mutants it is run on
+	only  string   // the tests that it runs, as -test.run has it; all if empty
+	skip  string   // and those that it leaves out
+	more  []string // further arguments
+}
+
+func (k killer) of(pkg string) bool { return slices.Contains(k.pkgs, pkg) }
+
+// alone is the killer with one test, and without the one.
+func (k killer) alone(test string) killer { k.only, k.skip = exactly(test), ""; return k }
+
+func (k killer) without(test string) killer {
+	if k.skip != "" {
+		k.skip += "|"
+	}
+	k.skip += exactly(test)
+	return k
+}
+
+// exactly is the pattern of one test by its name.
+func exactly(test string) string {
+	levels := strings.Split(test, "/")
+	for i, l := range levels {
+		levels[i] = "^" + regexp.QuoteMeta(l) + "$"
+	}
+	return strings.Join(levels, "/")
+}
+
+// A mutant hangs that takes hangs times as long as the unchanged code, and patience in
+// any case.
+const (
+	hangs    = 10
+	patience = 10 * time.Second
+	longest  = 10 * time.Minute // of the unchanged code
+)
+
+// verdict is what a run of a killer says.
+type verdict struct {
+	failed string        // the test that failed, or was the last to begin; empty: all passed
+	how    string        // it ended all others, too: it panics, it hangs
+	took   time.Duration // of processors
+}
+
+// run runs the killer's tests on one mutant, on none if the number is 0, against a
+// DynamoDB in memory of its own.
+func (k killer) run(ctx context.Context, t tests, dir string, mutant int, limit time.Duration) (verdict, error) {
+	endpoint, stop, err := serve()
+	if err != nil {
+		return verdict{}, err
+	}
+	defer stop()
+	args := append([]string{"-test.v", "-test.failfast", "-test.parallel=64", "-test.timeout=" + limit.String(),
+		"-test.run=" + k.only, "-test.skip=" + k.skip}, k.more...)
+	cmd := exec.CommandContext(ctx, t.program, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, mutant), "DYNAMODB_ENDPOINT="+endpoint)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	err = cmd.Run()
+	var v verdict
+	if cmd.ProcessState != nil {
+		v.took = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	switch exit := (*exec.ExitError)(nil); {
+	case ctx.Err() != nil:
+		return v, ctx.Err()
+	case err == nil:
+		return v, nil
+	case !errors.As(err, &exit):
+		return v, err
+	}
+	if v.failed, v.how = failure(output.String()); v.failed == "" {
+		return v, fmt.Errorf("%s ended with %w, and no test of it failed: %s", k.name, err, tail(output.String()))
+	}
+	return v, nil
+}
+
+var (
+	failLine = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
+	runLine  = regexp.MustCompile(`(?m)^=== (?:RUN|CONT|NAME) +(\S+)`)
+)
+
+// failure names the test that failed, the innermost of the first; after a panic and a
+// hang, which end all tests, the one that was the last to begin.
+func failure(output string) (name, how string) {
+	for _, m := range failLine.FindAllStringSubmatch(output, -1) {
+		if name == "" || strings.HasPrefix(m[1], name+"/") {
+			name = m[1]
+		}
+	}
+	switch {
+	case strings.Contains(output, "panic: test timed out after"):
+		how = "hangs"
+	case strings.Contains(output, "\npanic: "), strings.Contains(output, "\nfatal error: "):
+		how = "panics"
+	}
+	if name == "" && how != "" {
+		if begun := runLine.FindAllStringSubmatch(output, -1); begun != nil {
+			name = begun[len(begun)-1][1]
+		}
+	}
+	return name, how
+}
+
+// tail is the end of an output.
+func tail(output string) string { return output[max(0, len(output)-2000):] }
+
+// serve starts a DynamoDB in memory for other processes. Like DynamoDB Local, for
+// which the tests count their calls, it leaves the items out of the errors of a batch
+// of statements.
+func serve() (endpoint string, stop func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	s := &http.Server{Handler: memdb.New(memdb.Config{Plan: func(c memdb.Call) memdb.Fault {
+		return memdb.Fault{HideItems: c.Operation == "BatchExecuteStatement" && c.Index < 0}
+	}})}
+	go func() { _ = s.Serve(l) }() // it ends with Close
+	return "http://" + l.Addr().String(), func() { _ = s.Close() }, nil
+}

@@ -1,0 +1,30 @@
+package mutants
+
+// programs are the tests that mutants are run against.
+var programs = map[string]tests{
+	"intent":   {module: "library", pkg: "shared/intent"},
+	"dynamo":   {module: "library", pkg: "shared/dynamo"},
+	"sqsbatch": {module: "library", pkg: "shared/sqsbatch"},
+	"explore":  {module: "proof", pkg: "explore"},
+}
+
+// Tests that wait for a deadline or for backoffs come last. Those that compare the
+// text of an expression with another are left out: they kill each mutant of it, and
+// say nothing of whether its clauses are needed.
+const (
+	slow = "TestContract/Transitions/././five|TestContractInGroup/Transitions/././five|TestContract/Errors|TestContractInGroup/Errors|" +
+		"TestContractWrites|C02_|EveryThird|TestHeartbeat|CompletionThrottled|WritesThatDoNotPass|TimeoutInsideTheEffect|" +
+		"AttemptThatGetsNoAnswer|ClaimHeardTooLate"
+	ofText = "^TestConditions|^TestEveryBoundNameAndValueIsUsed$|^TestReservedNames$|^TestUpdateFollowsTheExpressions$"
+)
+
+// killers are run in this order: the cheap ones first.
+var killers = []killer{
+	{name: "intent", tests: "intent", pkgs: []string{"shared/intent"}},
+	{name: "contract", tests: "dynamo", pkgs: []string{"shared/dynamo"}, only: "^TestContract$", skip: slow},
+	{name: "dynamo", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, skip: ofText + "|" + slow},
+	{name: "sqsbatch", tests: "sqsbatch", pkgs: []string{"shared/intent", "shared/sqsbatch"}, skip: "TestC32FatesAreGathered"},
+	{name: "explore", tests: "explore", pkgs: []string{"shared/intent", "shared/dynamo"}, only: "^TestExhaustive$", more: []string{"-deviations=2"}},
+	{name: "dynamo, slowly", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, only: slow, skip: ofText},
+	{name: "sqsbatch, slowly", tests: "sqsbatch", pkgs: []string{"shared/sqsbatch"}, only: "TestC32FatesAreGathered"},
+}

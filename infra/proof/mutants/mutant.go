@@ -1,0 +1,49 @@
+package mutants
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// mutant is one change of a source, inside the body of one function or the value of
+// one declaration.
+type mutant struct {
+	name string // what it breaks; unique
+	file string // from the root of the library
+	edit
+}
+
+// edit replaces a part of a file.
+type edit struct {
+	start, end int // bytes
+	text       string
+}
+
+// apply gives the part of a source from one byte to another, with those of the edits
+// made that lie inside it.
+func apply(source string, from, to int, edits ...edit) string {
+	inside := slices.DeleteFunc(slices.Clone(edits), func(e edit) bool { return e.start < from || e.end > to })
+	slices.SortFunc(inside, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
+	var out []byte
+	for _, e := range inside {
+		if e.start < from {
+			panic(fmt.Sprintf("edits overlap at byte %d: %q", e.start, e.text))
+		}
+		out = append(append(out, source[from:e.start]...), e.text...)
+		from = e.end
+	}
+	return string(append(out, source[from:to]...))
+}
+
+// distinct numbers the names that occur more than once: the same condition may stand
+// twice in one function.
+func distinct(mutants []mutant) []mutant {
+	seen := map[string]int{}
+	for i, m := range mutants {
+		if seen[m.name]++; seen[m.name] > 1 {
+			mutants[i].name = fmt.Sprintf("%s (%d)", m.name, seen[m.name])
+		}
+	}
+	return mutants
+}
