@@ -171,14 +171,15 @@ func (w *World) Say(format string, args ...any) { w.say(format, args...) }
 
 func (w *World) say(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
-	if strings.Contains(line, "gave up ") {
-		line = gaveUp.ReplaceAllString(line, "gave up")
+	if strings.Contains(line, "deadline exceeded") {
+		line = whoseTime.ReplaceAllString(line, "")
 	}
 	w.story = append(w.story, time.Now().Format("02 15:04:05.000  ")+line)
 }
 
-// gaveUp is where an error tells whether time was over in a try or in the pause after it, which is production code's own chance.
-var gaveUp = regexp.MustCompile(`gave up (in|after) try \d+`)
+// whoseTime is where an error tells who noticed first that time was over: a try or the pause after it, net/http or its caller. That is
+// their own chance, and the same to everybody else.
+var whoseTime = regexp.MustCompile(`( in| after) try \d+| \(Client\.Timeout exceeded while awaiting headers\)`)
 
 // Fail says that something is wrong. The history goes on.
 func (w *World) Fail(format string, args ...any) {
