@@ -62,7 +62,7 @@ const (
 	deviations = "3"
 	byChance   = "20000" // histories of each class
 	throughSDK = "1250"  // of each class
-	schedules  = "4000"  // of each function
+	schedules  = "3000"  // of each function
 	clients    = "800"   // histories of worker processes
 )
 
