@@ -2,7 +2,8 @@
 // several times, workers are killed right after an effect, answers are lost, and
 // redeliveries come after the world has moved on. The guarded functions and their
 // naive twins get the same messages, and effects are counted where they happen,
-// never by the handlers' own word.
+// never by the handlers' own word. Whoever makes other trouble has the crowd and the
+// counting by Trouble.
 package demo
 
 import (

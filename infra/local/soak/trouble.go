@@ -59,10 +59,10 @@ type delivery struct {
 	err    error // why the whole batch failed
 }
 
-// newTrouble aims four standard deviations above the kills that there are to be, so
+// newTrouble aims five standard deviations above the kills that there are to be, so
 // that a run hardly ever has fewer.
 func newTrouble(seed uint64, intents, kills int, log io.Writer) *trouble {
-	aim := float64(kills) + 4*math.Sqrt(float64(kills))
+	aim := float64(kills) + 5*math.Sqrt(float64(kills))
 	return &trouble{
 		seed: seed, kill: aim / float64(exchangesPerIntent*intents), most: kills + (kills+4)/5,
 		began: time.Now(), log: log, drawn: map[proxy.Fault]int{}, deliveries: map[string][]delivery{},

@@ -26,7 +26,7 @@ func TestDraw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const draws = 100_000
 		tr := newTrouble(1, 1000, 100, io.Discard)
-		wantKills := (100 + 4*10) / 5000.0
+		wantKills := (100 + 5*10) / 5000.0
 		var killed atomic.Int64
 		random := rand.New(rand.NewPCG(1, 1))
 		got := map[proxy.Fault]int{}
