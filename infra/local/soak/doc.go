@@ -15,5 +15,5 @@
 //
 // What it does not: the choices are the seed's, but which exchange meets which is up to the
 // machine, so a run does not repeat to the letter; clocks agree, and no process is frozen
-// (infra/proof/explore has both).
+// (infra/proof/explore has both); no two intents share a user, an account or an order.
 package soak

@@ -45,6 +45,8 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	}
 	each := (c.Intents + operations - 1) / operations
 	t := newTrouble(c.Seed, each*operations, c.Kills, c.Log)
+	fmt.Fprintf(c.Progress, "Batches of %s, %s workers for each function, visibility %v, and kills at odds of %.3f an exchange up to %d of them.\n",
+		parameters["BatchSize"], parameters["MaximumConcurrency"], visibility, t.kill, t.most)
 	after, err := demo.Trouble{
 		Parameters: parameters, Visibility: visibility, Prepare: t.prepare, Observe: t.observe,
 	}.Run(ctx, demo.Config{Root: c.Root, Intents: each, Seed: c.Seed, Progress: c.Progress, Log: c.Log})
