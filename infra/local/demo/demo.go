@@ -2,7 +2,8 @@
 // several times, workers are killed right after an effect, answers are lost, and
 // redeliveries come after the world has moved on. The guarded functions and their
 // naive twins get the same messages, and effects are counted where they happen,
-// never by the handlers' own word.
+// never by the handlers' own word. Whoever makes other trouble has the crowd and the
+// counting by Trouble.
 package demo
 
 import (
@@ -64,12 +65,12 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	say("Timeout %s s, visibility %s s, lease margin %s s, %s workers for each function (parameters of the stack).",
 		parameters["FunctionTimeoutSeconds"], parameters["VisibilityTimeoutSeconds"], parameters["LeaseMarginSeconds"], parameters["MaximumConcurrency"])
 	say("Starting DynamoDB Local, queues, provider, mail service and workers, for the guarded functions and for their naive twins ...")
-	once, err := open(ctx, "", c)
+	once, err := open(ctx, "", c, nil)
 	if err != nil {
 		return Report{}, err
 	}
 	defer once.close()
-	naive, err := open(ctx, "infra/naive", c)
+	naive, err := open(ctx, "infra/naive", c, nil)
 	if err != nil {
 		return Report{}, err
 	}

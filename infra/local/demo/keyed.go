@@ -39,7 +39,7 @@ var adjust = operation{
 	rows: func(a action) []row {
 		return []row{{"AccountsTable", a.user, item{
 			"account_id": text(a.user),
-			"balance":    &types.AttributeValueMemberN{Value: strconv.Itoa(openingCents)},
+			"balance":    &types.AttributeValueMemberN{Value: strconv.Itoa(opening(a))},
 		}}}
 	},
 	effect: func(r *http.Request, naive bool) bool {
@@ -70,13 +70,25 @@ var welcome = operation{
 	lesson: lesson{what: "welcome e-mails to user 7", show: number},
 }
 
-// user is one with a card and an address.
+// opening is what is in the account before.
+func opening(a action) int {
+	if a.refusable {
+		return 0
+	}
+	return openingCents
+}
+
+// user is one with a card and an address, or with neither of use.
 func user(a action) []row {
+	card, email := "pm_card_visa", address(a)
+	if a.refusable {
+		card, email = "pm_card_visa_chargeDeclined", ""
+	}
 	return []row{{"UsersTable", a.user, item{
 		"user_id":               text(a.user),
 		"stripe_customer":       text(customer(a)),
-		"stripe_payment_method": text("pm_card_visa"),
-		"email":                 text(address(a)),
+		"stripe_payment_method": text(card),
+		"email":                 text(email),
 	}}}
 }
 
@@ -99,8 +111,8 @@ func changes(ctx context.Context, s *side, a action) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("balance of account %s: %w", a.user, err)
 	}
-	if (cents-openingCents)%deltaCents != 0 {
-		return 0, fmt.Errorf("account %s has %d cents: not %d and a number of changes by %d", a.user, cents, openingCents, deltaCents)
+	if (cents-opening(a))%deltaCents != 0 {
+		return 0, fmt.Errorf("account %s has %d cents: not %d and a number of changes by %d", a.user, cents, opening(a), deltaCents)
 	}
-	return (cents - openingCents) / deltaCents, nil
+	return (cents - opening(a)) / deltaCents, nil
 }

@@ -23,6 +23,7 @@ type action struct {
 	items       int       // in the user's cart at the checkout
 	happened    time.Time // the checkout and the shipment
 	made        time.Time // when the producer drew the key
+	refusable   bool      // the business says no to it
 	body        string
 }
 

@@ -97,6 +97,11 @@ func (s *side) redrive(q queues) error {
 	if err != nil {
 		return fmt.Errorf("redrive %s: %w", q.deadARN, err)
 	}
+	latest, err := s.stack.Queues.ListMessageMoveTasks(queue.ListMessageMoveTasksInput{SourceARN: q.deadARN})
+	if err != nil {
+		return fmt.Errorf("read of the redrive of %s: %w", q.deadARN, err)
+	}
+	s.redriven += latest.Results[0].ApproximateNumberOfMessagesMoved
 	return nil
 }
 

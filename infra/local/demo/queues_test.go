@@ -60,7 +60,11 @@ func redrives(t *testing.T, s *side, a action) {
 	if reasons, err := s.quarantine(a.operation); err != nil || len(reasons) != 1 || reasons[a.body] != "in_doubt: lapsed" {
 		t.Errorf("in quarantine: got %v and error %v, want the one that was sent there", reasons, err)
 	}
+	before := s.redriven
 	wantLeft(1) // and sends both back
+	if got := s.redriven - before; got != 2 {
+		t.Errorf("got %d redriven, want 2", got)
+	}
 	wantLeft(2)
 	got := receive(nil) // or a FIFO queue calls their handles expired
 	for _, m := range got {

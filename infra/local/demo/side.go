@@ -39,14 +39,16 @@ type side struct {
 	chaos    *chaos
 	closers  []func()
 	log      io.Writer
+	redriven int // messages that were moved from a dead-letter queue to its queue
 
 	mu         sync.Mutex
 	deliveries map[string]int // by operation: messages handed to a worker
 	crashes    map[string]int // by operation: batches whose worker died
 }
 
-// open starts a side with everything but its workers.
-func open(ctx context.Context, functions string, c Config) (_ *side, err error) {
+// open starts a side with everything but its workers. What befalls these is up to
+// its own chaos, or else to the trouble.
+func open(ctx context.Context, functions string, c Config, t *Trouble) (_ *side, err error) {
 	s := &side{
 		provider:   stripe.New(stripe.Config{}),
 		mail:       ses.New(ses.Config{}),
@@ -66,7 +68,7 @@ func open(ctx context.Context, functions string, c Config) (_ *side, err error) 
 			return nil, err
 		}
 	}
-	s.stack, err = stack.Open(ctx, stack.Options{
+	options := stack.Options{
 		Root:        c.Root,
 		Name:        stackName,
 		Functions:   functions,
@@ -76,8 +78,11 @@ func open(ctx context.Context, functions string, c Config) (_ *side, err error) 
 		Prepare:     s.prepare,
 		Observe:     s.observe,
 		Log:         c.Log,
-	})
-	if err != nil {
+	}
+	if t != nil {
+		t.replace(&options)
+	}
+	if s.stack, err = stack.Open(ctx, options); err != nil {
 		return nil, err
 	}
 	s.closers = append(s.closers, s.stack.Close)

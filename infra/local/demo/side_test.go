@@ -21,7 +21,7 @@ func TestSide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := open(t.Context(), "", Config{Root: root, Intents: 1, Seed: 1, Log: io.Discard})
+	s, err := open(t.Context(), "", Config{Root: root, Intents: 1, Seed: 1, Log: io.Discard}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +43,7 @@ func TestSide(t *testing.T) {
 	}
 	t.Run("stuck", func(t *testing.T) { getsStuck(t, s, all[0]) })
 	t.Run("account", func(t *testing.T) { accounts(t, s, plan(t, 6)[len(operations):]) }) // all but the first, whose effects are there
+	t.Run("aftermath", func(t *testing.T) { leaves(t, s, plan(t, 9)[6*len(operations):]) })
 }
 
 // wantEffects counts an action's effects.

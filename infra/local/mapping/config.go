@@ -45,8 +45,9 @@ type Config struct {
 type Batch struct {
 	// Poller is the index of the invoker that was called.
 	Poller int
-	// Messages are the ids of the messages that were handed to the function, in their order.
-	Messages []string
+	// Messages are the ids of the messages that were handed to the function, in their order, and Bodies their bodies: an
+	// id is one sending's, and a redrive gives another.
+	Messages, Bodies []string
 	// Left are those that stay in the queue: the ones the function listed, all of them after a whole-batch failure,
 	// and the ones whose receipt handle had expired before they could be deleted.
 	Left []string

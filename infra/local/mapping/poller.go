@@ -101,7 +101,7 @@ func (p *poller) receive(ctx context.Context, most int) ([]queue.Message, error)
 func (p *poller) deliver(ctx context.Context, e event) (left bool) {
 	batch := Batch{Poller: p.index}
 	for _, m := range e.messages {
-		batch.Messages = append(batch.Messages, m.MessageID)
+		batch.Messages, batch.Bodies = append(batch.Messages, m.MessageID), append(batch.Bodies, m.Body)
 	}
 	failed, err := p.invoke(ctx, e.payload, batch.Messages)
 	if err != nil {

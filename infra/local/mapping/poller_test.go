@@ -57,6 +57,9 @@ func TestC19DeadLetterAfterTheLastReceive(t *testing.T) {
 		stop()
 		deliveries, failures := 0, 0
 		for _, b := range s.fates() {
+			if !slices.Equal(b.Bodies, []string{"poison"}) {
+				t.Errorf("bodies = %q", b.Bodies)
+			}
 			deliveries += len(b.Messages)
 			if b.Err != nil {
 				failures++

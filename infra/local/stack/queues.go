@@ -10,8 +10,9 @@ import (
 	"github.com/singleeffect/once/infra/local/template"
 )
 
-// createQueues makes the template's queues, targets of redrive policies first.
-func createQueues(service *queue.Service, queues []template.Queue) error {
+// createQueues makes the template's queues, targets of redrive policies first. A
+// visibility other than 0 replaces that of the queues with such a policy.
+func createQueues(service *queue.Service, queues []template.Queue, visibility time.Duration) error {
 	byID := map[string]template.Queue{}
 	for _, q := range queues {
 		byID[q.LogicalID] = q
@@ -46,6 +47,9 @@ func createQueues(service *queue.Service, queues []template.Queue) error {
 				return err
 			}
 			attributes["RedrivePolicy"] = string(policy)
+			if visibility != 0 {
+				attributes["VisibilityTimeout"] = seconds(visibility)
+			}
 		}
 		_, err := service.CreateQueue(queue.CreateQueueInput{QueueName: queueName(q), Attributes: attributes})
 		if err != nil {

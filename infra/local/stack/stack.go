@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -44,6 +45,11 @@ type Options struct {
 	// Defaults to nothing: tables are named by their logical ids, and stay.
 	// Matters on an engine that is not the stack's own (DYNAMODB_ENDPOINT).
 	TablePrefix string
+
+	// Visibility is the visibility timeout of the queues that have a dead-letter
+	// queue, for a run in a hurry: no parameter makes it that short. Defaults to
+	// the template's.
+	Visibility time.Duration
 
 	// Prepare, if not nil, may change the environment of one worker before it
 	// starts; what it returns is called after the worker has ended.
@@ -107,7 +113,7 @@ func Open(ctx context.Context, o Options) (_ *Stack, err error) {
 	if err := s.createTables(ctx); err != nil {
 		return nil, err
 	}
-	if err := createQueues(s.Queues, s.Template.Queues); err != nil {
+	if err := createQueues(s.Queues, s.Template.Queues, o.Visibility); err != nil {
 		return nil, err
 	}
 	s.opened = len(s.closers)

@@ -54,6 +54,7 @@ func TestOpen(t *testing.T) {
 	}})
 	t.Run("tables", func(t *testing.T) { sameTables(t, s) })
 	t.Run("queues", func(t *testing.T) { sameQueues(t, s) })
+	t.Run("queues in a hurry", func(t *testing.T) { hurriedQueues(t, s) })
 	t.Run("environment", func(t *testing.T) { sameEnvironment(t, s) })
 }
 
@@ -141,6 +142,26 @@ func sameQueues(t *testing.T, s *Stack) {
 		}
 		if q.VisibilityTimeout != 12*time.Second {
 			t.Errorf("%s: VisibilityTimeout is %s, want the parameter's 12s", q.LogicalID, q.VisibilityTimeout)
+		}
+	}
+}
+
+// The dead-letter queues' own visibility timeout is none of a function's.
+func hurriedQueues(t *testing.T, s *Stack) {
+	hurried := queue.New(queue.Config{BaseURL: s.SQS})
+	if err := createQueues(hurried, s.Template.Queues, 7*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range s.Template.Queues {
+		want := seconds(q.VisibilityTimeout)
+		if q.Redrive != nil {
+			want = "7"
+		}
+		out, err := hurried.GetQueueAttributes(queue.GetQueueAttributesInput{
+			QueueURL: s.account.queueURL(queueName(q)), AttributeNames: []string{"VisibilityTimeout"},
+		})
+		if got := out.Attributes["VisibilityTimeout"]; err != nil || got != want {
+			t.Errorf("%s: got visibility %q and error %v, want %s s", q.LogicalID, got, err, want)
 		}
 	}
 }
