@@ -159,11 +159,19 @@ func (f fate) mustWait() bool {
 func (b *Batch) work(ctx context.Context, lanes []lane) {
 	// With too little time left nothing is started, so nothing can outlast it.
 	if deadline, ok := ctx.Deadline(); ok && intent.TimeToStart(ctx) == nil {
+		ending := make(chan struct{})
 		watchdog := time.AfterFunc(time.Until(deadline)-answerBy, func() {
+			defer close(ending)
 			b.Log.ErrorContext(ctx, "an effect ignores its cancellation, ending the process")
 			b.exit(1)
 		})
-		defer watchdog.Stop()
+		// Once it has begun, the end is awaited: on a busy machine, or in a sandbox
+		// that is frozen after the answer, it would come in the next invocation.
+		defer func() {
+			if !watchdog.Stop() {
+				<-ending
+			}
+		}()
 	}
 	workers := min(b.Concurrency, len(lanes))
 	deliver, leave := b.Handler.Deliver, func() {}

@@ -116,6 +116,30 @@ func TestIgnoredCancellation(t *testing.T) {
 	})
 }
 
+// An effect that ends while the process is being ended gives no answer any more: the
+// end would meet the next invocation.
+func TestEndIsAwaited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		stuck := make(chan struct{})
+		r.hand.do = func(context.Context, intent.Delivery) (intent.Outcome, error) {
+			<-stuck
+			return executed, nil
+		}
+		ended := false
+		r.SetExit(func(int) {
+			close(stuck)
+			time.Sleep(time.Second) // the machine is busy
+			ended = true
+		})
+		r.handle(asking("1", "stuck"))
+		if !ended {
+			t.Error("answered before the process had ended")
+		}
+	})
+}
+
 // The same in a process of its own: it gives no answer and ends with 1.
 func TestIgnoredCancellationEndsProcess(t *testing.T) {
 	t.Parallel()
