@@ -173,16 +173,3 @@ func TestOneHangIsOneDoubt(t *testing.T) {
 		})
 	}
 }
-
-// Without a deadline there is none to end the process before.
-func TestNoDeadline(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.hand.do = slow
-		wantIDs(t, "listed", r.handleBy(context.Background(), asking("1", "k")))
-		if len(r.exits) != 0 {
-			t.Errorf("the process was ended at %v", r.exits)
-		}
-	})
-}

@@ -158,7 +158,7 @@ func (b *Batch) deliver(ctx context.Context, o *order, deliver deliverer) {
 				sent[m.MessageId] = err
 			}
 			o.fates[i].quarantined, o.fates[i].failed = err == nil, err
-		case f.mustWait():
+		case f.err == nil && f.mustWait():
 			b.hide(ctx, m, f.outcome.Wait)
 		}
 	}
