@@ -99,8 +99,5 @@ func bind(values map[string]types.AttributeValue, expressions ...string) (map[st
 			}
 		}
 	}
-	if len(usedNames) == 0 {
-		usedNames = nil
-	}
 	return usedNames, usedValues
 }

@@ -199,6 +199,32 @@ func TestLedgerTakesNoCompletion(t *testing.T) {
 	}
 }
 
+// What an effect hands back beside its refusal does not count, however wrong it is.
+func TestLedgerRefusesWhateverItsWrites(t *testing.T) {
+	b := newBench(t)
+	for name, writes := range map[string]func(d intent.Delivery) dynamo.Writes{
+		"too many": func(d intent.Delivery) dynamo.Writes { return dynamo.Writes{Items: b.rows(d.Key, dynamo.MaxWrites+1)} },
+		"a completion": func(d intent.Delivery) dynamo.Writes {
+			return dynamo.Writes{Result: dynamo.WithWrites("done", b.row(d))}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := message(t, `{"cents":10}`)
+			w := b.worker(t)
+			h := w.ledger(d.Key)
+			h.Effect = func(context.Context, charge, intent.Attempt) (dynamo.Writes, error) {
+				return writes(d), intent.Refuse("declined")
+			}
+			o, err := w.deliver(h, d)
+			want(t, "delivery", o, err, intent.Refused)
+			if got := b.record(t, d).State; got != intent.StateRefused {
+				t.Errorf("state: got %q, want %q", got, intent.StateRefused)
+			}
+			b.wantRows(t, d, 0)
+		})
+	}
+}
+
 // A claim has no completion that writes could join.
 func TestClaimTakesNoWrites(t *testing.T) {
 	b := newBench(t)

@@ -177,3 +177,45 @@ func TestC28EffectChangesItsInput(t *testing.T) {
 		t.Errorf("got records %+v, want one of what was sent", records)
 	}
 }
+
+// Of what could not be read nothing counts, also not a key that was found beside the
+// error: it is no duplicate of the message next to it in its group.
+func TestUnreadableIsNobodysDuplicate(t *testing.T) {
+	t.Parallel()
+	for name, ids := range map[string][]string{"first": {"bad", "good"}, "last": {"good", "bad"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(c *sqsbatch.Config) {
+				c.QueueURL, c.DeadLetterURL = queueURL+".fifo", deadLetterURL+".fifo"
+				c.Key = func(m events.SQSMessage) (string, error) {
+					if m.MessageId == "bad" {
+						return "k", &intent.KeyError{Field: "key", Reason: "is out of date"}
+					}
+					return "k", nil
+				}
+			})
+			var messages []events.SQSMessage
+			for _, id := range ids {
+				messages = append(messages, grouped(message(id, `{"amount_cents":100}`), "A"))
+			}
+			wantIDs(t, "listed", r.handle(messages...))
+			wantIDs(t, "run", r.hand.keys(), "k")
+			if report := r.report(); report.Quarantined != 1 || report.Outcomes[intent.Executed] != 1 || report.Outcomes[intent.Replayed] != 0 {
+				t.Errorf("got %+v, want one executed and one in quarantine", report)
+			}
+		})
+	}
+}
+
+// On a standard queue nothing waits for what is not done, and a duplicate joins its
+// like whatever stands between.
+func TestOneKeyManyPayloads(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	away := errors.New("store is away")
+	r.hand.do = always(intent.Outcome{}, away)
+	got := r.handle(message("1", `{"idempotency_key":"k","amount_cents":1}`), message("2", `{"idempotency_key":"k","amount_cents":2}`),
+		message("3", `{"idempotency_key":"k","amount_cents":1}`))
+	wantIDs(t, "listed", got, "1", "2", "3")
+	wantIDs(t, "run", r.hand.keys(), "k", "k")
+}

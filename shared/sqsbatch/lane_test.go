@@ -49,6 +49,23 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
+// freely is a handler that says that it need not run alone.
+type freely struct{ *hand }
+
+func (freely) OneAtATime() bool { return false }
+
+func TestNotOneAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := freely{&hand{do: slow}}
+		r := newRig(t, func(c *sqsbatch.Config) { c.Handler = h })
+		wantIDs(t, "listed", r.handle(asking("1", "1"), asking("2", "2")))
+		if h.most != 2 {
+			t.Errorf("got %d side by side, want 2", h.most)
+		}
+	})
+}
+
 // A crash must put one Blind intent in doubt, not ten.
 func TestOneAtATime(t *testing.T) {
 	t.Parallel()

@@ -57,7 +57,7 @@ func (f fate) poison() (reason string, ok bool) {
 		return reasonConflict + ": " + f.outcome.Reason, true
 	case err == nil && f.outcome.Kind == intent.InDoubt && !f.mustWait():
 		return reasonInDoubt + ": " + f.outcome.Reason, true
-	case err == nil, errors.Is(err, intent.ErrUnknown):
+	case errors.Is(err, intent.ErrUnknown):
 		return "", false
 	case errors.Is(err, intent.ErrUnprocessable):
 		code = reasonUnprocessable
