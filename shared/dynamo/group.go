@@ -79,7 +79,7 @@ func (g *group) Claim(ctx context.Context, next intent.Record) (intent.Record, e
 	switch {
 	case err != nil:
 		return intent.Record{}, wrap("claim intent", err)
-	case a.alone || a.item != nil && forgotten(a.item, next):
+	case a.alone || forgotten(a.item, next):
 		return g.Store.Claim(ctx, next)
 	case a.item == nil:
 		return next, nil
@@ -121,7 +121,7 @@ func (g *group) inTheWay(ctx context.Context, it item) (intent.Record, error) {
 func forgotten(it item, next intent.Record) bool {
 	d := decoder{it: it}
 	seconds := d.number(attrExpiresAt)
-	return d.err == nil && seconds != 0 && seconds < next.ClaimedAt.Unix()
+	return seconds != 0 && seconds < next.ClaimedAt.Unix()
 }
 
 // join hands in one write and waits for what its call says of it. An error means

@@ -82,6 +82,11 @@ func TestGroupGivesUp(t *testing.T) {
 			c.givesUp("b", 20*ms)
 			c.member(func(intent.Store) { time.Sleep(time.Second) })
 		}, nil},
+		"and who came after it lingers on": {3, nil, func(c *crew) {
+			c.givesUp("a", 10*ms)
+			c.completes("b", 5*ms)
+			c.member(func(intent.Store) { time.Sleep(300 * ms) })
+		}, []string{"50ms update b"}},
 		"and the next one lingers for itself": {3, nil, func(c *crew) {
 			c.givesUp("a", 10*ms)
 			c.completes("b", 30*ms)

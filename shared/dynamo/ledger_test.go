@@ -2,6 +2,7 @@ package dynamo_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,6 +15,38 @@ import (
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest"
 )
+
+// A copy of the transaction that is late lands after another copy was refused, and
+// before the refusal is put: what its own owner's record says is not a refusal.
+func TestLateCopyOfARefusedTransaction(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	b.open(t, d.Key, 5)
+	w := b.worker(t)
+	w.plan = func(call intenttest.Call) intenttest.Fault {
+		if call.Operation != "PutItem" {
+			return intenttest.Fault{}
+		}
+		var refusal struct{ Item map[string]map[string]string }
+		if err := json.Unmarshal(call.Body, &refusal); err != nil {
+			t.Error(err)
+		}
+		refusal.Item["state"] = map[string]string{"S": string(intent.StateCompleted)}
+		return intenttest.Fault{Before: func() {
+			record := item{}
+			for name, value := range refusal.Item {
+				if text, ok := value["S"]; ok {
+					record[name] = s(text)
+				} else {
+					record[name] = &types.AttributeValueMemberN{Value: value["N"]}
+				}
+			}
+			b.put(t, b.records, record)
+		}}
+	}
+	o, err := w.deliver(w.ledger(d.Key), d)
+	want(t, "delivery", o, err, intent.Replayed)
+}
 
 // C42: balance 5. B is cancelled, for it needs 10; a deposit; A, of the same
 // intent, commits; now B would say refused.

@@ -29,10 +29,9 @@ const MaxWrites = 98
 // The role of the function needs, beside what the writes need,
 // dynamodb:UpdateItem on the record table.
 func WithWrites(result any, items ...types.TransactWriteItem) any {
-	if c, ok := result.(intent.Completion); ok { // which has some already
-		if more, ok := c.Writes.([]types.TransactWriteItem); ok {
-			result, items = c.Result, slices.Concat(more, items)
-		}
+	c, _ := result.(intent.Completion)
+	if more, ok := c.Writes.([]types.TransactWriteItem); ok { // it has some already
+		result, items = c.Result, slices.Concat(more, items)
 	}
 	return intent.Completion{Result: result, Writes: items}
 }

@@ -300,3 +300,11 @@ func TestWritesWithALargeResult(t *testing.T) {
 		}
 	}
 }
+
+// Writes of another kind are not dropped: they stay where they were, in the result.
+func TestWithWritesOfAnotherKind(t *testing.T) {
+	foreign := intent.Completion{Result: "done", Writes: "rows"}
+	if got := dynamo.WithWrites(foreign).(intent.Completion); got.Result != foreign {
+		t.Errorf("got result %+v, want %+v", got.Result, foreign)
+	}
+}

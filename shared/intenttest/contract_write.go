@@ -97,6 +97,11 @@ func (c *contract) amend(t *testing.T) {
 			})
 		}
 	}
+	t.Run("ours, known not to have happened", func(t *testing.T) {
+		next := moved(c.stand(t, intent.StateClaimed), intent.StateReleased)
+		next.ClaimedAt = time.Time{}
+		c.wrote(t, next, amending(next))
+	})
 	t.Run("lost reply, or what became of it", func(t *testing.T) {
 		old := c.stand(t, intent.StateClaimed)
 		next := moved(old, intent.StateReleased)

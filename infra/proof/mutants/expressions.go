@@ -125,9 +125,7 @@ func flips(condition string) (all []changed) {
 func dropsOfCondition(condition string) (all []changed) {
 	clauses := strings.FieldsFunc(strings.NewReplacer(" AND ", "|", " OR ", "|").Replace(condition), func(c rune) bool { return c == '|' })
 	for _, clause := range clauses {
-		if strings.HasPrefix(clause, "(") { // of a group, not of a function
-			clause = clause[1:]
-		}
+		clause = strings.TrimPrefix(clause, "(") // of a group, not of a function
 		if strings.Count(clause, ")") > strings.Count(clause, "(") {
 			clause = strings.TrimSuffix(clause, ")")
 		}
