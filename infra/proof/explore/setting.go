@@ -59,7 +59,6 @@ type setting struct {
 	side   int    // deliveries side by side
 	breach breach // of the assumptions, if any
 	sdk    bool   // each delivery reaches the table through the SDK's client
-	mutate func(dynamo.API) dynamo.API
 }
 
 const (

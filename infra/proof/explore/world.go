@@ -31,7 +31,6 @@ type world struct {
 	setting
 	chooser  chooser
 	db       *memdb.DB
-	api      dynamo.API
 	store    *dynamo.Store // of those who look on
 	far      farSide
 	subjects []*subject // the intents
@@ -57,10 +56,7 @@ func (s setting) history(t *testing.T, c chooser) *world {
 		w.db = memdb.New(memdb.Config{Tables: []memdb.Table{
 			{Name: records, Keys: []string{"intent"}, TTL: "expires_at"}, {Name: accounts, Keys: []string{"account"}},
 		}})
-		w.api, w.store = w.db, dynamo.New(w.db, records)
-		if s.mutate != nil {
-			w.api = s.mutate(w.db)
-		}
+		w.store = dynamo.New(w.db, records)
 		w.far = farSide{memory: s.memory(), effects: map[string][]taken{}, answers: map[string]answer{}}
 		w.subjects = []*subject{{key: key}}
 		if s.class == Grouped {
@@ -81,7 +77,7 @@ func (w *world) reach(k *worker) dynamo.API {
 	if w.sdk {
 		return newWire(w.db, k)
 	}
-	return &gate{db: w.api, w: k}
+	return &gate{db: w.db, w: k}
 }
 
 // told is the history in words.
