@@ -26,11 +26,14 @@ func variablesDeclared(s Stack, found report) {
 	}
 }
 
-// variablesRead leaves alone what is the SDK's to read.
+// ofRuntime are the variables that Go itself reads (package runtime, "Environment Variables").
+var ofRuntime = []string{"GOGC", "GOMAXPROCS", "GOMEMLIMIT"}
+
+// variablesRead leaves alone what is the SDK's to read, or the runtime's.
 func variablesRead(s Stack, found report) {
 	for _, f := range s.readers() {
 		for _, name := range slices.Sorted(maps.Keys(f.Environment)) {
-			if !strings.HasPrefix(name, "AWS_") && !slices.Contains(s.Reads[f.Folder], name) {
+			if !strings.HasPrefix(name, "AWS_") && !slices.Contains(ofRuntime, name) && !slices.Contains(s.Reads[f.Folder], name) {
 				found(f.LogicalID, "declares %s, and reads %s", name, strings.Join(s.Reads[f.Folder], ", "))
 			}
 		}
