@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/singleeffect/once/shared/intent"
 )
 
@@ -67,6 +69,7 @@ func TestDamagedRecord(t *testing.T) {
 	for name, damage := range map[string]item{
 		"attempt": {"attempt": s("one")}, "lease": {"lease_until": s("soon")}, "owner": {"owner": n(1)}, "result": {"result": n(1)},
 		"fingerprint": {"fingerprint": s("abc")}, "longer fingerprint": {"fingerprint": s(strings.Repeat("0", 66))},
+		"result of no name": {"result": &types.AttributeValueMemberM{Value: item{"sibling": s("")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := new(provider)

@@ -199,6 +199,50 @@ func TestLedgerTakesNoCompletion(t *testing.T) {
 	}
 }
 
+// Where the writes were not even looked at, they are not rejected: the same completion
+// may pass later.
+func TestWritesThatWereNotLookedAt(t *testing.T) {
+	b := newBench(t)
+	for name, c := range map[string]struct {
+		answer *intenttest.Reply
+		ended  bool // the caller's time
+	}{
+		"not allowed":   {refused("AccessDeniedException"), false},
+		"out of time":   {nil, true},
+		"no such thing": {refused("ResourceNotFoundException"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, d := b.worker(t), message(t, `{"cents":10}`)
+			w.plan = func(call intenttest.Call) intenttest.Fault {
+				if call.Operation == "TransactWriteItems" {
+					return intenttest.Fault{Reply: c.answer}
+				}
+				return intenttest.Fault{}
+			}
+			claim := intent.Record{
+				Intent: intentOf(d), State: intent.StateClaimed, Owner: intent.NewOwner(), Attempt: 1,
+				LeaseUntil: time.Now().Add(budget), ClaimedAt: time.Now(),
+			}
+			if _, err := w.store.Claim(t.Context(), claim); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if c.ended {
+				cancel()
+			}
+			done := claim.Finish(intent.StateCompleted, dynamo.WithWrites("done", b.row(d)), time.Now(), time.Hour)
+			if got, err := w.store.Amend(ctx, done); err == nil || errors.Is(err, intent.ErrWritesRejected) {
+				t.Errorf("got %+v and error %v, want an error that rejects nothing", got, err)
+			}
+			if got := b.record(t, d).State; got != intent.StateClaimed {
+				t.Errorf("state: got %q, want %q", got, intent.StateClaimed)
+			}
+			b.wantRows(t, d, 0)
+		})
+	}
+}
+
 // What an effect hands back beside its refusal does not count, however wrong it is.
 func TestLedgerRefusesWhateverItsWrites(t *testing.T) {
 	b := newBench(t)

@@ -107,7 +107,7 @@ func (s *Store) complete(ctx context.Context, next intent.Record, own types.Upda
 func rejection(err error) string {
 	var answer smithy.APIError
 	switch reasons := cancelled(err); {
-	case err == nil || transient(err):
+	case transient(err):
 		return ""
 	case len(reasons) > 0:
 		return fmt.Sprint(codes(reasons, 0))

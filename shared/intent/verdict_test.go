@@ -384,3 +384,17 @@ func TestC43VerdictsThatAreJoined(t *testing.T) {
 		w.wantState(intent.StateReleased)
 	})
 }
+
+// A first claim and one of what was released take over nothing that lapsed.
+func TestNothingLapsed(t *testing.T) {
+	both(t, func(t *testing.T, c class) {
+		w := newWorld(t)
+		w.effect = verdicts["NotApplied"].effect
+		for what := range 2 { // the first claim, and one after its release
+			o, err := w.deliver(c, book)
+			if !errors.Is(err, intent.ErrReleased) || o.Lapsed {
+				t.Errorf("delivery %d: got %+v and error %v, want ErrReleased and nothing lapsed", what+1, o, err)
+			}
+		}
+	})
+}

@@ -149,6 +149,12 @@ func (c *contract) replace(t *testing.T) {
 			})
 		}
 	}
+	t.Run("as shown, a new owner of what may have happened before", func(t *testing.T) {
+		shown := c.stand(t, intent.StateInDoubt)
+		next := succeeded(shown, intent.StateReleased)
+		next.ClaimedAt = shown.ClaimedAt
+		c.wrote(t, next, replacing(shown, next))
+	})
 	t.Run("lost reply, or what became of it", func(t *testing.T) {
 		shown := c.stand(t, intent.StateClaimed)
 		next := succeeded(shown, intent.StateClaimed)

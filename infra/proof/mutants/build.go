@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -26,8 +27,8 @@ func (t tests) directory(roots map[string]string) string {
 // modules are the directories of the library's module and of this one.
 func modules(ctx context.Context) (map[string]string, error) {
 	roots := map[string]string{}
-	for name, path := range map[string]string{"library": "github.com/singleeffect/once", "proof": "github.com/singleeffect/once/infra/proof"} {
-		out, err := run(ctx, "", "go", "list", "-m", "-f", "{{.Dir}}", path)
+	for name, module := range map[string]string{"library": "github.com/singleeffect/once", "proof": "github.com/singleeffect/once/infra/proof"} {
+		out, err := run(ctx, "", "go", "list", "-m", "-f", "{{.Dir}}", module)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +74,7 @@ func overlay(dir, root string, all []mutant) (list string, err error) {
 		if err := stand(file, woven); err != nil {
 			return "", err
 		}
-		if err := stand(filepath.ToSlash(filepath.Dir(file))+"/mutant_number.go", number(packageOf(file))); err != nil {
+		if err := stand(path.Dir(file)+"/mutant_number.go", number(packageOf(file))); err != nil {
 			return "", err
 		}
 	}

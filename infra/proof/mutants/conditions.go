@@ -24,7 +24,6 @@ var decisions = []string{
 	"shared/dynamo/group.go",
 	"shared/dynamo/ledger.go",
 	"shared/dynamo/result.go",
-	"shared/dynamo/retry.go",
 	"shared/dynamo/statement.go",
 	"shared/dynamo/store.go",
 	"shared/dynamo/transact.go",

@@ -22,7 +22,7 @@ const (
 var killers = []killer{
 	{name: "intent", tests: "intent", pkgs: []string{"shared/intent"}},
 	{name: "contract", tests: "dynamo", pkgs: []string{"shared/dynamo"}, only: "^TestContract$", skip: slow},
-	{name: "dynamo", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, skip: ofText + "|" + slow},
+	{name: "dynamo", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, skip: "^TestContract$|" + ofText + "|" + slow},
 	{name: "sqsbatch", tests: "sqsbatch", pkgs: []string{"shared/intent", "shared/sqsbatch"}, skip: "TestC32FatesAreGathered"},
 	{name: "explore", tests: "explore", pkgs: []string{"shared/intent", "shared/dynamo"}, only: "^TestExhaustive$", more: []string{"-deviations=2"}},
 	{name: "dynamo, slowly", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, only: slow, skip: ofText},
