@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,9 +49,10 @@ func TestRun(t *testing.T) {
 	}
 	for _, said := range []string{
 		"Timeout 2 s, visibility 12 s, lease margin 1 s", "workers killed",
-		"change of account 7's balance, in cents   -3000                    -1000", "Orders are delivered by now",
+		// Three times, and once more where a machine is so slow that the queue takes the third run for dead, too.
+		`change of account 7's balance, in cents +-[34]000 +-1000\n`, "Orders are delivered by now",
 	} {
-		if !strings.Contains(progress.String(), said) {
+		if !regexp.MustCompile(said).MatchString(progress.String()) {
 			t.Errorf("the story lacks %q:\n%s", said, progress.String())
 		}
 	}
