@@ -172,10 +172,8 @@ func StoreContext(ctx context.Context) (context.Context, context.CancelFunc) {
 // EffectContext bounds an effect within an invocation. It has no deadline where
 // ctx has none.
 func EffectContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	if deadline, ok := ctx.Deadline(); ok {
-		return endEarly(ctx, max(minReserve, min(maxReserve, time.Until(deadline)/2)))
-	}
-	return context.WithCancel(ctx)
+	deadline, _ := ctx.Deadline()
+	return endEarly(ctx, max(minReserve, min(maxReserve, time.Until(deadline)/2)))
 }
 
 // endEarly returns ctx with a deadline that much earlier, if it has one.

@@ -13,7 +13,7 @@ var programs = map[string]tests{
 // say nothing of whether its clauses are needed.
 const (
 	slow = "TestContract/Transitions/././five|TestContractInGroup/Transitions/././five|TestContract/Errors|TestContractInGroup/Errors|" +
-		"TestContractWrites|C02_|EveryThird|TestHeartbeat|CompletionThrottled|WritesThatDoNotPass|TimeoutInsideTheEffect|" +
+		"TestContractWrites|C02_|EveryThird|TestHeartbeat|CompletionThrottled|TimeoutInsideTheEffect|" +
 		"AttemptThatGetsNoAnswer|ClaimHeardTooLate"
 	ofText = "^TestConditions|^TestEveryBoundNameAndValueIsUsed$|^TestReservedNames$|^TestUpdateFollowsTheExpressions$"
 )
