@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/singleeffect/once/shared/intenttest/memdb"
@@ -78,9 +79,16 @@ func (k killer) run(ctx context.Context, t tests, dir string, mutant int, limit 
 	cmd.Dir = dir
 	// One processor each: several are run side by side, and one that hangs turns in circles.
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, mutant), "DYNAMODB_ENDPOINT="+endpoint, "GOMAXPROCS=1")
+	// Tests start processes of their own, which a mutant may keep from ending.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = patience // for who still holds the output
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	err = cmd.Run()
+	if cmd.Process != nil {
+		_ = cmd.Cancel() // those that are left
+	}
 	var v verdict
 	if cmd.ProcessState != nil {
 		v.took = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
