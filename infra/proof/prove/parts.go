@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +54,9 @@ func processes(ctx context.Context, p *proof) error {
 }
 
 func survivors(ctx context.Context, p *proof) (err error) {
-	p.Mutants, err = mutants.Run(ctx, func(string) bool { return true }, func(r mutants.Result) { fmt.Fprintln(os.Stderr, r) })
+	p.Mutants, err = mutants.Run(ctx, nil, func(r mutants.Result) {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", r.Mutant, cmp.Or(r.Killer, "survives"))
+	})
 	return err
 }
 
