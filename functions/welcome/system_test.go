@@ -28,11 +28,11 @@ import (
 // club is a small system around the function: users, those who welcome them, and SES, which counts what leaves.
 type club struct {
 	*sim.World
-	handler func(*club, *sim.Process) (sqsbatch.Handler, error)
+	handler func(*club, *sim.Process) sqsbatch.Handler
 	mails   map[string]int // by the tag that each carries
 }
 
-func greeters(handler func(*club, *sim.Process) (sqsbatch.Handler, error)) sim.Plan {
+func greeters(handler func(*club, *sim.Process) sqsbatch.Handler) sim.Plan {
 	return sim.Plan{
 		Name:    "welcome",
 		Tables:  []memdb.Table{{Name: "users", Keys: []string{userIDAttribute}}, {Name: "emails", Keys: []string{emailIDAttribute}}},
@@ -55,9 +55,9 @@ func (c *club) greeting(p *sim.Process) (intent.Config, intent.Effect[greeting])
 	}, m.welcome
 }
 
-func blind(c *club, p *sim.Process) (sqsbatch.Handler, error) {
+func blind(c *club, p *sim.Process) sqsbatch.Handler {
 	config, effect := c.greeting(p)
-	return &intent.Blind[greeting]{Config: config, Effect: effect}, nil
+	return &intent.Blind[greeting]{Config: config, Effect: effect}
 }
 
 // TestSystem: no intent ever has two e-mails; one that is completed has one and its row, one that is refused has none, and one in
@@ -66,20 +66,16 @@ func TestSystem(t *testing.T) { sim.Run(t, greeters(blind)) }
 
 // Taken for one that SES knows by its key, an e-mail is sent again when nobody knows what became of the first.
 func TestSystemFindsASecondMail(t *testing.T) {
-	sim.Finds(t, greeters(func(c *club, p *sim.Process) (sqsbatch.Handler, error) {
+	sim.Finds(t, greeters(func(c *club, p *sim.Process) sqsbatch.Handler {
 		config, effect := c.greeting(p)
-		return &intent.Keyed[greeting]{Config: config, Window: 24 * time.Hour, Effect: effect}, nil
+		return &intent.Keyed[greeting]{Config: config, Window: 24 * time.Hour, Effect: effect}
 	}), 100, "took effect 2 times")
 }
 
 // Wire is the function's, but for the clients.
 func (c *club) Wire(p *sim.Process) (sim.Handle, error) {
-	h, err := c.handler(c, p)
-	if err != nil {
-		return nil, err
-	}
 	batch, err := sqsbatch.New(sqsbatch.Config{
-		Handler: p.Watch(h), Queue: p.SQS(), QueueURL: c.QueueURL(), DeadLetterURL: c.DeadLetterURL(), Log: p.Log(),
+		Handler: p.Watch(c.handler(c, p)), Queue: p.SQS(), QueueURL: c.QueueURL(), DeadLetterURL: c.DeadLetterURL(), Log: p.Log(),
 	})
 	if err != nil {
 		return nil, err
