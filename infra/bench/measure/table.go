@@ -2,30 +2,17 @@ package measure
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"maps"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 func (b *bench) createTable(ctx context.Context, key string) (string, error) {
-	db := b.engine.Client()
-	name := "bench-" + rand.Text()
-	_, err := db.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName:            &name,
-		BillingMode:          types.BillingModePayPerRequest,
-		KeySchema:            []types.KeySchemaElement{{AttributeName: &key, KeyType: types.KeyTypeHash}},
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: &key, AttributeType: types.ScalarAttributeTypeS}},
-	})
-	if err != nil {
-		return "", fmt.Errorf("create table: %w", err)
-	}
-	return name, dynamodb.NewTableExistsWaiter(db).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, time.Minute)
+	return b.engine.CreateTable(ctx, "bench", key)
 }
 
 // count counts the items of a table.

@@ -2,7 +2,6 @@ package board
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
@@ -36,10 +35,11 @@ type arena struct {
 }
 
 func enter(ctx context.Context, side Side, c Case, engine Engine, log io.Writer) (*arena, error) {
-	a := &arena{side: side, c: c, db: engine.Client(), table: side.Name + "-" + rand.Text(), log: log}
-	if err := a.createTable(ctx); err != nil {
+	table, err := engine.CreateTable(ctx, side.Name, side.key)
+	if err != nil {
 		return nil, err
 	}
+	a := &arena{side: side, c: c, db: engine.Client(), table: table, log: log}
 	store, err := url.Parse(engine.Endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("endpoint of the engine: %w", err)

@@ -2,6 +2,7 @@ package board
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strconv"
 	"time"
@@ -25,17 +26,20 @@ func (e Engine) Client() *dynamodb.Client {
 	})
 }
 
-func (a *arena) createTable(ctx context.Context) error {
-	_, err := a.db.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName:            &a.table,
+// CreateTable creates a table with a partition key and a name of its own, and waits until it is there.
+func (e Engine) CreateTable(ctx context.Context, prefix, key string) (name string, err error) {
+	db := e.Client()
+	name = prefix + "-" + rand.Text()
+	_, err = db.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName:            &name,
 		BillingMode:          types.BillingModePayPerRequest,
-		KeySchema:            []types.KeySchemaElement{{AttributeName: &a.side.key, KeyType: types.KeyTypeHash}},
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: &a.side.key, AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema:            []types.KeySchemaElement{{AttributeName: &key, KeyType: types.KeyTypeHash}},
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: &key, AttributeType: types.ScalarAttributeTypeS}},
 	})
 	if err != nil {
-		return fmt.Errorf("create table: %w", err)
+		return "", fmt.Errorf("create table: %w", err)
 	}
-	return dynamodb.NewTableExistsWaiter(a.db).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &a.table}, time.Minute)
+	return name, dynamodb.NewTableExistsWaiter(db).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, time.Minute)
 }
 
 // lapse waits until no lease in the table runs any more.
