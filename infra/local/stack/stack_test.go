@@ -171,7 +171,7 @@ func hurriedQueues(t *testing.T, s *Stack) {
 func sameEnvironment(t *testing.T, s *Stack) {
 	shared := map[string]string{
 		"SCOPE": "once-test", "INTENT_TABLE": s.Table("IntentTable"), "LEASE_MARGIN_SECONDS": "1", "RETENTION_DAYS": "90",
-		"AWS_ENDPOINT_URL_DYNAMODB": s.DynamoDB, "AWS_ENDPOINT_URL_SQS": s.SQS,
+		"GOGC": "200", "GOMAXPROCS": "1", "AWS_ENDPOINT_URL_DYNAMODB": s.DynamoDB, "AWS_ENDPOINT_URL_SQS": s.SQS,
 		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "", "AWS_ENDPOINT_URL_SESV2": "", "AWS_REGION": "us-east-1",
 	}
 	want := map[string]map[string]string{

@@ -98,7 +98,7 @@ func stackFunction(name, class string, variables map[string]string, alarms []Ala
 	f := Function{
 		LogicalID: name + "Function", Folder: strings.ToLower(name), Architecture: "arm64", Timeout: 30 * time.Second, MemoryMB: 256,
 		Environment: map[string]string{
-			"SCOPE": "once", "INTENT_TABLE": "IntentTable", "LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90",
+			"GOGC": "200", "GOMAXPROCS": "1", "SCOPE": "once", "INTENT_TABLE": "IntentTable", "LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90",
 			"QUEUE_URL": "http://localhost/" + name + "Queue", "DEAD_LETTER_QUEUE_URL": "http://localhost/" + name + "DeadLetterQueue",
 			"AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SQS": "", "AWS_ENDPOINT_URL_SECRETS_MANAGER": "", "AWS_ENDPOINT_URL_SESV2": "",
 		},
