@@ -11,9 +11,9 @@ import (
 
 func main() { environment.Start(wire) }
 
-func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
+func wire(_ context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
 	accounts := v.Required("ACCOUNTS_TABLE")
-	f, err := environment.NewFunction(ctx, "adjust", v)
+	f, err := environment.NewFunction("adjust", v)
 	if err != nil {
 		return nil, err
 	}

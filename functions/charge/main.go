@@ -26,7 +26,7 @@ func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error
 	if key == "" {
 		secret = v.Required("STRIPE_SECRET_ARN")
 	}
-	f, err := environment.NewFunction(ctx, operation, v)
+	f, err := environment.NewFunction(operation, v)
 	if err != nil {
 		return nil, err
 	}

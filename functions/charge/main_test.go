@@ -18,6 +18,7 @@ import (
 // deployed is a complete environment of the function.
 func deployed() map[string]string {
 	return map[string]string{
+		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		"SCOPE": "once", "INTENT_TABLE": "intents", "QUEUE_URL": "http://localhost/once-charge",
 		"DEAD_LETTER_QUEUE_URL": "http://localhost/once-charge-dead",
 		"LEASE_MARGIN_SECONDS":  "3", "RETENTION_DAYS": "90", "USERS_TABLE": "users",
@@ -27,9 +28,6 @@ func deployed() map[string]string {
 
 func wireWith(t *testing.T, values map[string]string) error {
 	t.Helper()
-	t.Setenv("AWS_REGION", "us-east-1")
-	t.Setenv("AWS_ACCESS_KEY_ID", "test")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 	_, err := wire(context.Background(), environment.NewVariables(func(name string) (string, bool) {
 		value, ok := values[name]
 		return value, ok
@@ -101,9 +99,8 @@ func TestWireReadsTheSecret(t *testing.T) {
 		_, _ = w.Write([]byte(`{"ARN":"` + arn + `","SecretString":"` + apiKey + `"}`))
 	}))
 	defer manager.Close()
-	t.Setenv("AWS_ENDPOINT_URL_SECRETS_MANAGER", manager.URL)
-
 	values := deployed()
+	values["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = manager.URL
 	if err := wireWith(t, values); err != nil || asked != 0 {
 		t.Errorf("with STRIPE_API_KEY: got error %v after %d calls, want none", err, asked)
 	}

@@ -11,9 +11,9 @@ import (
 
 func main() { environment.Start(wire) }
 
-func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
+func wire(_ context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
 	table := v.Required("CARTS_TABLE")
-	f, err := environment.NewFunction(ctx, "clearcart", v)
+	f, err := environment.NewFunction("clearcart", v)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,10 @@ import (
 )
 
 func TestWire(t *testing.T) {
-	t.Setenv("AWS_REGION", "us-east-1")
 	deployed := map[string]string{
 		"SCOPE": "once", "INTENT_TABLE": "intents", "QUEUE_URL": "http://localhost/once-clearcart",
 		"DEAD_LETTER_QUEUE_URL": "http://localhost/once-clearcart-dead", "LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90",
+		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		"CARTS_TABLE": "rows",
 	}
 	wireDeployed := func() error {

@@ -11,9 +11,9 @@ import (
 
 func main() { environment.Start(wire) }
 
-func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
+func wire(_ context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
 	table := v.Required("ORDERS_TABLE")
-	f, err := environment.NewFunction(ctx, "ship", v)
+	f, err := environment.NewFunction("ship", v)
 	if err != nil {
 		return nil, err
 	}

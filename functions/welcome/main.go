@@ -35,11 +35,11 @@ import (
 
 func main() { environment.Start(wire) }
 
-func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
+func wire(_ context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
 	users := v.Required("USERS_TABLE")
 	emails := v.Required("EMAILS_TABLE")
 	from := v.Required("EMAIL_FROM")
-	f, err := environment.NewFunction(ctx, operation, v)
+	f, err := environment.NewFunction(operation, v)
 	if err != nil {
 		return nil, err
 	}

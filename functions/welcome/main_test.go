@@ -11,6 +11,7 @@ import (
 // deployed is a complete environment of the function.
 func deployed() map[string]string {
 	return map[string]string{
+		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
 		"SCOPE": "once", "INTENT_TABLE": "intents", "QUEUE_URL": "http://localhost/once-welcome", "DEAD_LETTER_QUEUE_URL": "http://localhost/once-welcome-dead",
 		"LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90", "USERS_TABLE": "users", "EMAILS_TABLE": "emails",
 		"EMAIL_FROM": "once@example.com",
@@ -19,7 +20,6 @@ func deployed() map[string]string {
 
 func wireWith(t *testing.T, values map[string]string) error {
 	t.Helper()
-	t.Setenv("AWS_REGION", "us-east-1")
 	_, err := wire(context.Background(), environment.NewVariables(func(name string) (string, bool) {
 		value, ok := values[name]
 		return value, ok

@@ -17,10 +17,11 @@ import (
 const module = "github.com/singleeffect/once/"
 
 // lookups are what reads an environment variable: those of shared/environment, and of os.
-var lookups = []string{"Required", "Optional", "Whole", "Getenv", "LookupEnv"}
+var lookups = []string{"Required", "Optional", "Whole", "Switch", "Getenv", "LookupEnv"}
 
 // Reads returns the names of the environment variables that each function's code reads, sorted, by the function's folder: those in its
-// package, and in the project's packages that it is built of. root is the project's folder.
+// package, and in the project's packages that it is built of, but for AWS_…, which Lambda sets whatever a template declares. root is the
+// project's folder.
 //
 // A name is a string literal where it is read. One that is not would go unseen, so it is an error.
 func Reads(root string) (map[string][]string, error) {
@@ -105,7 +106,9 @@ func (r *reader) file(set *token.FileSet, file *ast.File) error {
 		if err != nil {
 			unseen = err
 		}
-		r.names[name] = true
+		if !strings.HasPrefix(name, "AWS_") {
+			r.names[name] = true
+		}
 		return true
 	})
 	return unseen

@@ -2,14 +2,12 @@ package environment
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -30,9 +28,10 @@ type Function struct {
 }
 
 // NewFunction reads SCOPE, INTENT_TABLE, QUEUE_URL, DEAD_LETTER_QUEUE_URL,
-// LEASE_MARGIN_SECONDS and RETENTION_DAYS, and makes the clients. The caller reads
-// its own variables before, so that the error names all of them.
-func NewFunction(ctx context.Context, operation string, v *Variables) (*Function, error) {
+// LEASE_MARGIN_SECONDS and RETENTION_DAYS, and what Lambda sets, and makes the
+// clients. The caller reads its own variables before, so that the error names all of
+// them.
+func NewFunction(operation string, v *Variables) (*Function, error) {
 	table := v.Required("INTENT_TABLE")
 	queueURL := v.Required("QUEUE_URL")
 	deadLetterURL := v.Required("DEAD_LETTER_QUEUE_URL")
@@ -42,12 +41,9 @@ func NewFunction(ctx context.Context, operation string, v *Variables) (*Function
 		LeaseMargin: v.Whole("LEASE_MARGIN_SECONDS", time.Second),
 		Retention:   v.Whole("RETENTION_DAYS", 24*time.Hour),
 	}
+	cfg := awsConfig(v)
 	if err := v.Err(); err != nil {
 		return nil, err
-	}
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("load AWS configuration: %w", err)
 	}
 	client := dynamo.NewClient(cfg)
 	metrics := telemetry.NewEmitter(os.Stdout, intents.Scope, operation, time.Now)

@@ -22,7 +22,6 @@ func natural() *intent.Natural[struct{}] {
 
 // What a batch reports is a line of metrics on standard output, where Lambda reads it.
 func TestReportsAreMetrics(t *testing.T) {
-	t.Setenv("AWS_REGION", "eu-central-1")
 	out, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +30,7 @@ func TestReportsAreMetrics(t *testing.T) {
 	stdout := os.Stdout
 	os.Stdout = out
 	defer func() { os.Stdout = stdout }()
-	f, err := environment.NewFunction(t.Context(), "ship", variables(complete()))
+	f, err := environment.NewFunction("ship", variables(complete()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +63,9 @@ func TestReportsAreMetrics(t *testing.T) {
 
 // A function whose dead-letter queue is its own queue would go round for ever.
 func TestErrDeadLetterQueueIsTheQueue(t *testing.T) {
-	t.Setenv("AWS_REGION", "eu-central-1")
 	values := complete()
 	values["DEAD_LETTER_QUEUE_URL"] = values["QUEUE_URL"]
-	f, err := environment.NewFunction(t.Context(), "ship", variables(values))
+	f, err := environment.NewFunction("ship", variables(values))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,6 +51,16 @@ func (v *Variables) Whole(name string, unit time.Duration) time.Duration {
 	return time.Duration(n) * unit
 }
 
+// Switch returns an optional truth value, false if it is not set.
+func (v *Variables) Switch(name string) bool {
+	value := v.Optional(name)
+	on := strings.EqualFold(value, "true")
+	if value != "" && !on && !strings.EqualFold(value, "false") {
+		v.invalid = append(v.invalid, fmt.Sprintf("%s=%q is neither true nor false", name, value))
+	}
+	return on
+}
+
 // Err returns a *Error for all variables that were missing or unusable so far.
 func (v *Variables) Err() error {
 	if len(v.missing)+len(v.invalid) == 0 {

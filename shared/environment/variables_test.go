@@ -12,12 +12,13 @@ import (
 	"github.com/singleeffect/once/shared/intent"
 )
 
-// complete is what template.yaml gives to every function.
+// complete is what template.yaml and Lambda give to every function.
 func complete() map[string]string {
 	return map[string]string{
 		"SCOPE": "once", "INTENT_TABLE": "intents", "QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/once-charge",
 		"DEAD_LETTER_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/once-charge-dead",
 		"LEASE_MARGIN_SECONDS":  "3", "RETENTION_DAYS": "90",
+		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "session",
 	}
 }
 
@@ -80,19 +81,30 @@ func TestErrNamesAll(t *testing.T) {
 	}
 }
 
+func TestSwitch(t *testing.T) {
+	for text, want := range map[string]bool{"": false, "true": true, "True": true, "false": false, "FALSE": false} {
+		v := variables(map[string]string{"S": text})
+		if got := v.Switch("S"); got != want || v.Err() != nil {
+			t.Errorf("%q: got %v and error %v, want %v", text, got, v.Err(), want)
+		}
+	}
+	for _, text := range []string{"1", "yes", " true"} {
+		v := variables(map[string]string{"S": text})
+		if got := v.Switch("S"); got || v.Err() == nil || !strings.Contains(v.Err().Error(), `S="`+text+`"`) {
+			t.Errorf("%q: got %v and error %v, want an error that prints it", text, got, v.Err())
+		}
+	}
+}
+
 func TestNewFunction(t *testing.T) {
-	t.Setenv("AWS_REGION", "eu-central-1")
 	t.Run("OK", func(t *testing.T) {
-		f, err := environment.NewFunction(t.Context(), "charge", variables(complete()))
+		f, err := environment.NewFunction("charge", variables(complete()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := f.Intent
 		if c.Scope != "once" || c.Operation != "charge" || c.LeaseMargin != 3*time.Second || c.Retention != 90*24*time.Hour || c.Store == nil || f.Client == nil {
 			t.Errorf("got %+v", f)
-		}
-		if f.AWS.Region != "eu-central-1" {
-			t.Errorf("region: got %q", f.AWS.Region)
 		}
 		effect := func(context.Context, struct{}, intent.Attempt) (any, error) { return nil, nil }
 		b, err := f.Batch(&intent.Blind[struct{}]{Config: f.Intent, Effect: effect})
@@ -110,21 +122,21 @@ func TestNewFunction(t *testing.T) {
 	t.Run("Err all missing", func(t *testing.T) {
 		v := variables(nil)
 		v.Required("USERS_TABLE") // the function's own, read before
-		_, err := environment.NewFunction(t.Context(), "charge", v)
+		_, err := environment.NewFunction("charge", v)
 		var unusable *environment.Error
 		if !errors.As(err, &unusable) {
 			t.Fatalf("got %v, want an Error", err)
 		}
-		want := []string{"DEAD_LETTER_QUEUE_URL", "INTENT_TABLE", "LEASE_MARGIN_SECONDS", "QUEUE_URL", "RETENTION_DAYS", "SCOPE", "USERS_TABLE"}
+		want := []string{"AWS_ACCESS_KEY_ID", "AWS_REGION", "AWS_SECRET_ACCESS_KEY", "DEAD_LETTER_QUEUE_URL", "INTENT_TABLE", "LEASE_MARGIN_SECONDS", "QUEUE_URL", "RETENTION_DAYS", "SCOPE", "USERS_TABLE"}
 		if got := slices.Sorted(slices.Values(unusable.Missing)); !slices.Equal(got, want) {
 			t.Errorf("missing: got %v, want %v", got, want)
 		}
 	})
-	for name, value := range map[string]string{"LEASE_MARGIN_SECONDS": "3s", "RETENTION_DAYS": "0"} {
+	for name, value := range map[string]string{"LEASE_MARGIN_SECONDS": "3s", "RETENTION_DAYS": "0", "AWS_USE_FIPS_ENDPOINT": "on"} {
 		t.Run("Err "+name, func(t *testing.T) {
 			values := complete()
 			values[name] = value
-			_, err := environment.NewFunction(t.Context(), "charge", variables(values))
+			_, err := environment.NewFunction("charge", variables(values))
 			var unusable *environment.Error
 			if !errors.As(err, &unusable) || len(unusable.Invalid) != 1 || unusable.Missing != nil || !strings.Contains(err.Error(), name+`="`+value+`"`) {
 				t.Errorf("got %v, want an Error that prints %s and %s", err, name, value)

@@ -17,9 +17,9 @@ import (
 
 func main() { environment.Start(wire) }
 
-func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
+func wire(_ context.Context, v *environment.Variables) (*sqsbatch.Batch, error) {
 	claim, effect := v.Optional("CLAIM"), v.Optional("EFFECT")
-	f, err := environment.NewFunction(ctx, "charge", v)
+	f, err := environment.NewFunction("charge", v)
 	if err != nil {
 		return nil, err
 	}
