@@ -20,7 +20,7 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 	// The last look before the effect: whoever stalled until its lease was over
 	// must not start it. A stall between this look and the call, longer than the
 	// margins, is what no client can exclude.
-	if effectCtx.Err() != nil || !r.Now().Before(c.end) {
+	if !r.Now().Before(c.end) || effectCtx.Err() != nil {
 		c.record = beat()
 		r.giveBack(storeCtx, c)
 		return Outcome{}, ErrNoTime

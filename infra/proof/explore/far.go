@@ -37,6 +37,11 @@ func (k *worker) effect(ctx context.Context, p payload, a intent.Attempt) (any, 
 	if w.breach == pauses {
 		ctx = context.WithoutCancel(ctx) // whoever stalls hears of no deadline
 	}
+	k.holds(a.Key, false)
+	if ctx.Err() != nil {
+		w.fail("an effect begins when its time is over")
+	}
+	w.begins(a)
 	f := k.arrive(ctx, "effect of "+a.Key.ID, ofEffects)
 	switch f {
 	case dieBefore, crashBefore:
@@ -48,7 +53,7 @@ func (k *worker) effect(ctx context.Context, p payload, a intent.Attempt) (any, 
 	case ownLater:
 		return nil, intent.NotApplied(errUnheard)
 	case underway, given:
-		w.later(event{underwayEffect, k.number, f == given, func() { _, _ = w.far.call(a.Downstream, p.Cents, ok) }})
+		w.later(event{name: underwayEffect, worker: k.number, doubt: f == given, until: k.settled(), happen: func() { _, _ = w.far.call(a.Downstream, p.Cents, ok) }})
 		return nil, errUnheard
 	}
 	w.begins(a)
@@ -75,11 +80,20 @@ func (k *worker) probe(ctx context.Context, _ payload, a intent.Attempt) (intent
 	if done := k.world.far.effects[a.Downstream]; len(done) > 0 {
 		return intent.Yes, done[0].receipt, nil
 	}
-	k.world.ruleOut()
 	return intent.No, nil, nil
 }
 
-// ruleOut makes a "no" final: what is under way no longer can.
+// settled is when what the worker's effect has under way has arrived, or never does:
+// the settle time after the end of its invocation, where a probe's "no" counts on it.
+// Zero: whenever.
+func (k *worker) settled() time.Time {
+	if !k.world.class.probes() || k.world.breach == falseNo {
+		return time.Time{}
+	}
+	return k.lease.Add(probeAfter - leaseMargin)
+}
+
+// ruleOut makes an operator's "no" final: what is under way no longer can.
 func (w *world) ruleOut() {
 	if w.breach != falseNo {
 		w.forget(underwayEffect)
@@ -114,7 +128,7 @@ func (s setting) memory() time.Duration {
 	case s.breach == forgets:
 		return 5 * time.Second
 	}
-	return window
+	return window - early
 }
 
 // call is a request that arrived.

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"maps"
 	"net"
 	"runtime"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/singleeffect/once/shared/dynamo"
+	"github.com/singleeffect/once/shared/intenttest/memdb"
 )
 
 // fate is what becomes of a call.
@@ -29,6 +31,9 @@ const (
 	late             // ok; a second copy of it, sent when the first seemed lost, is still on its way
 	delayed          // the connection breaks, and the call is still on its way
 	given            // the caller's time is over; the call may still be on its way
+	conflicting      // refused, for a transaction is under way with that item
+	hidden           // ok; what stands is left out of a failed condition's answer, as some engines do
+	partly           // of several statements or keys those of the first intent are refused, for now
 
 	// Through the SDK only.
 	silent // it is applied, and no reply arrives within the attempt's time
@@ -37,18 +42,69 @@ const (
 
 var fateNames = map[fate]string{
 	ok: "ok", dropped: "dropped", lost: "reply lost", throttled: "throttled", refused: "refused", crashBefore: "dies before", crashAfter: "dies after",
-	late: "ok, a copy is on its way", delayed: "connection breaks, still on its way", given: "time is over", silent: "no reply in time", cut: "reply cut off",
+	late: "ok, a copy is on its way", delayed: "connection breaks, still on its way", given: "time is over", conflicting: "meets a transaction", hidden: "ok, shows no item", partly: "the first intent's part is throttled", silent: "no reply in time", cut: "reply cut off",
 	unheard: "happens unheard", notArrived: "does not arrive", notApplied: "not applied", declined: "declined", ownNo: "own no", ownLater: "own check fails",
 	dieBefore: "dies before", dieAfter: "dies after", underway: "gives up, still under way", probeFails: "fails", probeSilent: "cannot say",
 }
 
 func (f fate) String() string { return fateNames[f] }
 
-// ofWrites and ofReads are the fates of calls to the table.
+// fatesOf are the fates of calls to the table.
+func fatesOf(operation string) []fate {
+	switch operation {
+	case "GetItem":
+		return ofReads
+	case "BatchGetItem":
+		return ofBatchReads
+	case "BatchExecuteStatement":
+		return ofBatches
+	}
+	return ofWrites
+}
+
 var (
-	ofWrites = []fate{ok, lost, crashAfter, crashBefore, late, delayed, dropped, throttled, refused}
-	ofReads  = []fate{ok, crashBefore, dropped, refused}
+	ofReads      = []fate{ok, crashBefore, dropped, throttled, refused}
+	ofBatchReads = append(ofReads[:len(ofReads):len(ofReads)], partly)
+	ofAny        = []fate{ok, lost, crashAfter, crashBefore, late, delayed, dropped, throttled, refused, hidden}
+	ofWrites     = append(ofAny[:len(ofAny):len(ofAny)], conflicting)
+	ofBatches    = append(ofAny[:len(ofAny):len(ofAny)], partly)
 )
+
+// planned is how the table serves a part of the call that is let through, or the whole.
+func (w *world) planned(c memdb.Call) memdb.Fault {
+	whole := c.Index < 0
+	switch {
+	case w.serving == hidden && whole:
+		return memdb.Fault{HideItems: true}
+	case w.serving == partly && asksFor(c) == key.String():
+		return memdb.Fault{Err: &types.ProvisionedThroughputExceededException{}}
+	case w.serving == conflicting && (c.Operation == "TransactWriteItems" && c.Index == 0 || c.Operation == "PutItem" || c.Operation == "UpdateItem"):
+		return memdb.Fault{Err: &types.TransactionConflictException{}}
+	}
+	return memdb.Fault{}
+}
+
+// asksFor is the intent that a part of a call is about, by its key: in which order the
+// deliveries of a batch have joined a call is not the same in every run.
+func asksFor(c memdb.Call) string {
+	var values []types.AttributeValue
+	switch in := c.Input.(type) {
+	case *dynamodb.BatchExecuteStatementInput:
+		if c.Index >= 0 {
+			values = in.Statements[c.Index].Parameters
+		}
+	case *dynamodb.BatchGetItemInput:
+		if c.Index >= 0 {
+			values = slices.Collect(maps.Values(in.RequestItems[records].Keys[c.Index]))
+		}
+	}
+	for _, v := range values {
+		if s, ok := v.(*types.AttributeValueMemberS); ok && (s.Value == key.String() || s.Value == companion.String()) {
+			return s.Value
+		}
+	}
+	return ""
+}
 
 // gate is the table as one worker reaches it: each call waits for the schedule to
 // let it through, and has the fate that the schedule gives it.
@@ -60,36 +116,36 @@ type gate struct {
 var _ dynamo.API = (*gate)(nil)
 
 func (g *gate) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return call(ctx, g, ofWrites, "PutItem"+of(in.Item), in, g.db.PutItem)
+	return call(ctx, g, "PutItem", of(in.Item), in, g.db.PutItem)
 }
 
 func (g *gate) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return call(ctx, g, ofWrites, "UpdateItem"+of(in.Key), in, g.db.UpdateItem)
+	return call(ctx, g, "UpdateItem", of(in.Key), in, g.db.UpdateItem)
 }
 
 func (g *gate) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	return call(ctx, g, ofReads, "GetItem"+of(in.Key), in, g.db.GetItem)
+	return call(ctx, g, "GetItem", of(in.Key), in, g.db.GetItem)
 }
 
 func (g *gate) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	return call(ctx, g, ofWrites, "TransactWriteItems", in, g.db.TransactWriteItems)
+	return call(ctx, g, "TransactWriteItems", "", in, g.db.TransactWriteItems)
 }
 
 func (g *gate) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
-	return call(ctx, g, ofWrites, "BatchExecuteStatement", in, g.db.BatchExecuteStatement)
+	return call(ctx, g, "BatchExecuteStatement", "", in, g.db.BatchExecuteStatement)
 }
 
 func (g *gate) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	return call(ctx, g, ofReads, "BatchGetItem", in, g.db.BatchGetItem)
+	return call(ctx, g, "BatchGetItem", "", in, g.db.BatchGetItem)
 }
 
 // call is one call of the narrow interface.
-func call[In, Out any](ctx context.Context, g *gate, fates []fate, operation string, in *In,
+func call[In, Out any](ctx context.Context, g *gate, operation, about string, in *In,
 	method func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)) (*Out, error) {
-	return through(ctx, g.w, fates, operation, hears, func() (*Out, error) {
+	return through(ctx, g.w, fatesOf(operation), operation+about, hears, func() (*Out, error) {
 		out, err := method(context.WithoutCancel(ctx), in)
 		if err == nil { // else it changed nothing
-			g.w.world.changed(operation, g.w)
+			g.w.world.changed(operation+about, g.w)
 		}
 		return out, err
 	})
@@ -114,7 +170,7 @@ func reset() error { return &net.OpError{Op: "read", Net: "tcp", Err: syscall.EC
 func through[Out any](ctx context.Context, k *worker, fates []fate, operation string, hears func(fate, Out, error) (Out, error), apply func() (Out, error)) (Out, error) {
 	var none Out
 	onItsWay := func(doubt bool) {
-		k.world.later(event{"late " + operation, k.number, doubt, func() { _, _ = apply() }})
+		k.world.later(event{name: "late " + operation, worker: k.number, doubt: doubt, happen: func() { _, _ = apply() }})
 	}
 	switch f := k.arrive(ctx, operation, fates); f {
 	case dropped, throttled, refused:
@@ -137,8 +193,13 @@ func through[Out any](ctx context.Context, k *worker, fates []fate, operation st
 			onItsWay(true)
 		}
 		return none, ctx.Err()
+	case hidden, partly, conflicting:
+		k.world.serving = f
+		defer func() { k.world.serving = ok }()
 	}
-	return apply()
+	out, err := apply()
+	k.stop("hears of it")
+	return out, err
 }
 
 // of says which record a call is about, where it is one.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/singleeffect/once/shared/intent"
 )
@@ -53,10 +54,22 @@ func (w *world) changed(what string, by *worker) {
 		if reflect.DeepEqual(before, now) {
 			continue
 		}
-		c := change{before: before, now: now, own: by == s.holder(before.Owner), drawn: s.known(now.Owner) < 0, setter: before.Owner == s.setter}
+		c := change{
+			before: before, now: now, own: by == s.holder(before.Owner), drawn: s.known(now.Owner) < 0, setter: before.Owner == s.setter, settled: by == nil,
+		}
 		if by != nil {
 			c.conflict = by.told[i].body.fingerprint() != before.Fingerprint && !before.ClaimedAt.IsZero()
-			c.lapsed = !by.now().Before(before.LeaseUntil.Add(skewMargin))
+			c.lapsed = !by.clock().Before(before.LeaseUntil.Add(skewMargin))
+			c.settled = !by.clock().Before(before.LeaseUntil.Add(skewMargin + probeAfter))
+			if now.Owner != before.Owner || now.State != intent.StateClaimed { // else it is a renewal
+				by.holds(s.key, now.State == intent.StateClaimed && now.MessageID == by.messageID())
+			}
+			if !by.ends.IsZero() {
+				c.least = by.ends.Add(by.skew + leaseMargin - time.Millisecond)
+			}
+			if now.State == intent.StateClaimed {
+				by.lease = now.LeaseUntil.Add(-by.skew)
+			}
 		}
 		s.last = now
 		if c.drawn {
@@ -76,11 +89,13 @@ func (w *world) changed(what string, by *worker) {
 // change is one of a record, and what is known of who made it.
 type change struct {
 	before, now intent.Record
-	own         bool // by the worker whose claim stood before
-	lapsed      bool // the lease that stood before, and the margin after it, are over by the clock of who made it
-	drawn       bool // the owner is one that was never seen
-	setter      bool // the claim that stood before was the one that set claimed_at
-	conflict    bool // by a delivery of another payload than the one that the record is bound to
+	own         bool      // by the worker whose claim stood before
+	lapsed      bool      // the lease that stood before, and the margin after it, are over by the clock of who made it
+	settled     bool      // so is the settle time, and a "no" counts
+	least       time.Time // how long a new claim's lease must be, by the clock of who made it: for its invocation and the margin
+	drawn       bool      // the owner is one that was never seen
+	setter      bool      // the claim that stood before was the one that set claimed_at
+	conflict    bool      // by a delivery of another payload than the one that the record is bound to
 }
 
 // fault says what is wrong with the change: it must be one that the table lists, of
@@ -127,6 +142,8 @@ func (c change) claim() string {
 		return fmt.Sprintf("claim: attempt %d -> %d", before.Attempt, now.Attempt)
 	case now.LeaseUntil.IsZero() || now.ClaimedAt.IsZero():
 		return "a claim without lease_until or claimed_at"
+	case now.LeaseUntil.Before(c.least):
+		return fmt.Sprintf("a lease that ends %v too early for its invocation", c.least.Sub(now.LeaseUntil))
 	case !before.ClaimedAt.IsZero() && !now.ClaimedAt.Equal(before.ClaimedAt):
 		return "a takeover moves claimed_at"
 	case before.State == intent.StateClaimed && !c.lapsed:
@@ -154,6 +171,8 @@ func (c change) release() string {
 			return "a doubt settled as not having happened keeps its owner"
 		case !c.now.ClaimedAt.IsZero():
 			return "a doubt settled as not having happened keeps claimed_at"
+		case !c.settled:
+			return "a no that counts too early"
 		}
 		return ""
 	}

@@ -82,7 +82,7 @@ func (w *world) begin(k *worker) {
 // arrived before that ends, or never does.
 func (w *world) pass(d time.Duration) {
 	w.say("%v pass", d)
-	if d == window {
+	if d > window/2 {
 		time.Sleep(w.lapse())
 		w.arriveAll()
 	}
@@ -100,6 +100,7 @@ func (w *world) settle(workers []*worker) {
 			for _, a := range calls {
 				if dead { // with its process
 					a.proceed <- crashBefore
+					synctest.Wait()
 				}
 			}
 			busy = busy || running && (len(calls) == 0 || dead)
@@ -129,8 +130,9 @@ func (w *world) step(a *arrival) {
 // event happens at some time after what caused it.
 type event struct {
 	name   string
-	worker int  // whose doing it was
-	doubt  bool // it may also never happen: its call was cut off before it was let through
+	worker int       // whose doing it was
+	doubt  bool      // it may also never happen: its call was cut off before it was let through
+	until  time.Time // it has happened by then, or never does; zero: whenever
 	happen func()
 }
 
@@ -148,6 +150,7 @@ func (w *world) later(e event) {
 func (w *world) onTheirWay() []event {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.pending = slices.DeleteFunc(w.pending, func(e event) bool { return !e.until.IsZero() && !time.Now().Before(e.until) })
 	slices.SortStableFunc(w.pending, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.worker, b.worker), strings.Compare(a.name, b.name))
 	})

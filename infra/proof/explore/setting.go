@@ -39,6 +39,8 @@ var everyClass = []Class{Keyed, Grouped, Renewed, Outlived, Blind, Probed, Renew
 func (c Class) keyed() bool   { return slices.Contains([]Class{Keyed, Grouped, Renewed, Outlived}, c) }
 func (c Class) renewed() bool { return c == Renewed || c == RenewedProbed }
 
+func (c Class) probes() bool { return c == Probed || c == RenewedProbed }
+
 // doubts reports a class that may end in doubt: of the others somebody always knows.
 func (c Class) doubts() bool { return c == Blind || c == Outlived }
 
@@ -71,8 +73,9 @@ const (
 	// probeAfter is how long after a lapsed lease an effect may still be under way.
 	probeAfter = 5 * time.Second
 
-	// window is how long the provider remembers a key.
-	window = 24 * time.Hour
+	// window is how long the provider says that it remembers a key, early by how much
+	// sooner it may forget one.
+	window, early = 24 * time.Hour, time.Hour
 )
 
 // skew is how far one clock may be ahead of another.
@@ -89,18 +92,24 @@ func (s setting) lapse() time.Duration {
 	return timeout + leaseMargin + skewMargin + probeAfter + 2*s.skew()
 }
 
-// passes are the ways in which time passes while calls wait.
+// passes are the ways in which time passes while calls wait. The first is until
+// everything is over; what the others lead to is where something still runs.
 func (s setting) passes() []time.Duration {
+	const little = 6 * time.Second // with another one it leads into the margins
 	switch {
 	case s.class.renewed():
 		// The renewal is due; the lease is over and what is renewed now is not.
 		return []time.Duration{12 * time.Second, 35 * time.Second}
 	case s.class == Outlived:
-		return []time.Duration{s.lapse(), window}
+		return []time.Duration{s.lapse(), window, window - early/2}
 	case s.breach == clocks:
 		return []time.Duration{s.lapse(), 10 * time.Second}
+	case s.class == Probed:
+		// The lease is over by every clock, and an effect may still be under way.
+		return []time.Duration{s.lapse(), timeout + leaseMargin + skewMargin + 2*time.Second, little}
 	}
-	return []time.Duration{s.lapse()}
+	// The invocation is all but over, and its lease is not.
+	return []time.Duration{s.lapse(), timeout - 2*time.Second, little}
 }
 
 // body is what a message asks for: the intent's first payload, or another.

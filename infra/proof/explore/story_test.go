@@ -22,7 +22,7 @@ func TestGroupedSharesItsCalls(t *testing.T) {
 // A lease really is renewed, while its effect lasts.
 func TestRenewedRenews(t *testing.T) {
 	// It begins, claims, and 12 s pass before its effect; then the renewal goes first.
-	w := setting{class: Renewed, side: 1}.history(t, &track{taken: []int{0, 0, 0, 1, 0}})
+	w := setting{class: Renewed, side: 1}.history(t, &track{taken: []int{0, 0, 0, 0, 0, 0, 1, 0}})
 	if w.fault != "" {
 		t.Fatal(w.violation())
 	}
@@ -37,7 +37,7 @@ func TestSDKRetries(t *testing.T) {
 	for _, f := range []fate{lost, dropped, delayed, throttled, silent, cut} {
 		t.Run(f.String(), func(t *testing.T) {
 			// The delivery begins, its claim goes on, with that fate.
-			w := setting{class: Keyed, side: 1, sdk: true}.history(t, &track{taken: []int{0, 0, slices.Index(ofWireWrites, f)}})
+			w := setting{class: Keyed, side: 1, sdk: true}.history(t, &track{taken: []int{0, 0, slices.Index(wireFatesOf("PutItem"), f)}})
 			if w.fault != "" {
 				t.Fatal(w.violation())
 			}

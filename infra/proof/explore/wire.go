@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing/iotest"
 
@@ -15,8 +16,14 @@ import (
 	"github.com/singleeffect/once/shared/intenttest/memdb"
 )
 
-// ofWireWrites are the fates of an attempt of a write that the SDK makes.
-var ofWireWrites = append(ofWrites[:len(ofWrites):len(ofWrites)], silent, cut)
+// wireFatesOf are the fates of an attempt that the SDK makes.
+func wireFatesOf(operation string) []fate {
+	fates := fatesOf(operation)
+	if slices.Contains(fates, late) { // a write
+		fates = append(fates[:len(fates):len(fates)], silent, cut)
+	}
+	return fates
+}
 
 // wire is the table as the SDK's client of one worker reaches it. Each attempt waits
 // for leave and has its own fate, also one that the SDK makes by itself.
@@ -39,10 +46,7 @@ func (t *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	_, operation, _ := strings.Cut(req.Header.Get("X-Amz-Target"), ".")
-	fates := ofWireWrites
-	if operation == "GetItem" || operation == "BatchGetItem" {
-		fates = ofReads
-	}
+	fates := wireFatesOf(operation)
 	operation += ofBody(body)
 	if attempt := req.Header.Get("Amz-Sdk-Request"); !strings.HasPrefix(attempt, "attempt=1") {
 		operation += ", the SDK's " + attempt

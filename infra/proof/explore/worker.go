@@ -19,10 +19,14 @@ type worker struct {
 	body    body
 	skew    time.Duration // its clock's, ahead of the world's
 	told    []told        // of each intent of its batch
+	ends    time.Time     // its invocation's deadline, on the world's clock; zero: it has none
+	lease   time.Time     // when the last lease that it took ends, on the world's clock
 
 	mu      sync.Mutex
-	waiting []*arrival // its calls that wait; none while it computes, sleeps or is gone
-	running int        // deliveries of its batch that have not ended
+	stopped chan struct{}       // closed when it goes on; nil while it does
+	held    map[intent.Key]bool // intents that it has claimed, whose effect has not begun
+	waiting []*arrival          // its calls that wait; none while it computes, sleeps or is gone
+	running int                 // deliveries of its batch that have not ended
 	dead    bool
 }
 
@@ -88,6 +92,9 @@ func (k *worker) run() {
 		deliver, leave = h.(grouper).Group(members)
 	}
 	k.running = members
+	if !k.world.class.renewed() {
+		k.ends = time.Now().Add(timeout)
+	}
 	k.told = make([]told, members)
 	for i, s := range k.world.subjects {
 		t := &k.told[i]
@@ -102,8 +109,8 @@ func (k *worker) run() {
 			}()
 			defer leave()
 			ctx, cancel := context.WithCancel(context.Background())
-			if !k.world.class.renewed() {
-				ctx, cancel = context.WithTimeout(ctx, timeout)
+			if !k.ends.IsZero() {
+				ctx, cancel = context.WithDeadline(ctx, k.ends)
 			}
 			defer cancel()
 			t.outcome, t.err = deliver(ctx, intent.Delivery{
@@ -126,4 +133,47 @@ func (k *worker) calls() (waiting []*arrival, running, dead bool) {
 	return slices.Clone(k.waiting), k.running > 0, k.dead
 }
 
-func (k *worker) now() time.Time { return time.Now().Add(k.skew) }
+// now is its clock, as the library reads it.
+func (k *worker) now() time.Time {
+	k.stop("looks at the clock")
+	return k.clock()
+}
+
+// stop stops a process between its claim and its effect for as long as the schedule
+// wants, and no deadline is heard there: neither by the delivery nor by its heartbeat.
+func (k *worker) stop(where string) {
+	k.mu.Lock()
+	// Of two deliveries nobody could tell which one it is.
+	held := len(k.held) > 0 && len(k.world.subjects) == 1
+	stopped := k.stopped
+	if held && stopped == nil {
+		k.stopped = make(chan struct{})
+	}
+	k.mu.Unlock()
+	switch {
+	case stopped != nil:
+		<-stopped
+	case held:
+		defer func() {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			close(k.stopped)
+			k.stopped = nil
+		}()
+		k.arrive(context.Background(), where, ofStops)
+	}
+}
+
+func (k *worker) clock() time.Time { return time.Now().Add(k.skew) }
+
+// holds keeps that the worker's claim of an intent stands and its effect has not begun.
+func (k *worker) holds(of intent.Key, held bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if delete(k.held, of); held {
+		k.held[of] = true
+	}
+}
+
+// ofStops is the one fate of who is stopped. What may happen is that time passes first.
+var ofStops = []fate{ok}

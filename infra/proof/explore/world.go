@@ -38,6 +38,7 @@ type world struct {
 	off      time.Duration // how far the clocks that are off are ahead
 	mu       sync.Mutex
 	pending  []event // guarded, since several callers may be cut off at once
+	serving  fate    // of the call that the table serves, where it is the table's doing
 	story    []line
 	fault    string // the first that was found
 }
@@ -53,7 +54,7 @@ type line struct {
 func (s setting) history(t *testing.T, c chooser) *world {
 	w := &world{setting: s, chooser: c}
 	synctest.Test(t, func(t *testing.T) {
-		w.db = memdb.New(memdb.Config{Tables: []memdb.Table{
+		w.db = memdb.New(memdb.Config{Plan: w.planned, Tables: []memdb.Table{
 			{Name: records, Keys: []string{"intent"}, TTL: "expires_at"}, {Name: accounts, Keys: []string{"account"}},
 		}})
 		w.store = dynamo.New(w.db, records)
@@ -136,7 +137,7 @@ func (w *world) run() {
 }
 
 func (w *world) deliver(message int, b body) *worker {
-	k := &worker{world: w, number: len(w.workers), message: message, body: b}
+	k := &worker{world: w, number: len(w.workers), message: message, body: b, held: map[intent.Key]bool{}}
 	w.workers = append(w.workers, k)
 	return k
 }

@@ -40,7 +40,7 @@ const (
 		return o, err
 	}
 `
-	lastLook = `	if effectCtx.Err() != nil || !r.Now().Before(c.end) {
+	lastLook = `	if !r.Now().Before(c.end) || effectCtx.Err() != nil {
 		c.record = beat()
 		r.giveBack(storeCtx, c)
 		return Outcome{}, ErrNoTime
@@ -65,7 +65,7 @@ var steps = []step{
 	r.effect = func(context.Context, P, Attempt) (any, error) { return result, ended }
 ` + acquireAndRun},
 	{"the effect before the last look at the lease", runFile, lastLook + runEffect, `	var result any
-` + runEffect + `	if effectCtx.Err() != nil || !r.Now().Before(c.end) {
+` + runEffect + `	if !r.Now().Before(c.end) || effectCtx.Err() != nil {
 		c.record = beat()
 		r.giveBack(storeCtx, c)
 		return Outcome{}, ErrNoTime
