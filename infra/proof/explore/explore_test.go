@@ -19,6 +19,7 @@ var (
 	side       = flag.Int("side", 0, "with this many deliveries side by side alone, 1 to 3")
 	again      = flag.String("path", "", "run the one history of the exhaustive search that takes this path")
 	seed       = flag.Uint64("seed", 0, "run the one history by chance that has this seed")
+	least      = flag.Int64("least", 0, "fail if fewer histories run")
 	reportFile = flag.String("report", "", "write how many histories ran, and how many went wrong, to this file")
 )
 
@@ -37,6 +38,10 @@ func TestMain(m *testing.M) {
 	}
 	debug.SetGCPercent(400) // histories leave much behind and hold little: a fifth of the time
 	code := m.Run()
+	if n := ran.histories.Load(); n < *least {
+		fmt.Fprintf(os.Stderr, "%d histories ran, and %d were wanted\n", n, *least)
+		code = 1
+	}
 	if err := report(*reportFile); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

@@ -36,14 +36,21 @@ type proof struct {
 	Spin       spin.Report    `json:"spin"`
 	Porcupine  linear.Report  `json:"porcupine"`
 
-	ThroughSDK int `json:"sdk_histories"`    // of Histories
-	Systems    int `json:"system_histories"` // of Histories
+	ThroughSDK int `json:"-"` // of Histories
+	Systems    int `json:"-"` // of Histories
 }
+
+// What is less than this proves too little, whatever went well.
+const leastHistories, leastThroughSDK, leastOfProcesses = 1_000_000, 10_000, 500
 
 func (p proof) err() error {
 	var faults []error
 	if p.Violations > 0 {
 		faults = append(faults, fmt.Errorf("%d of %d histories went wrong", p.Violations, p.Histories))
+	}
+	if explored := p.Histories - p.Systems; explored < leastHistories || p.ThroughSDK < leastThroughSDK || p.Porcupine.Histories < leastOfProcesses {
+		faults = append(faults, fmt.Errorf("too little: %d histories explored, %d of them through the SDK, %d of processes; wanted %d, %d, %d",
+			explored, p.ThroughSDK, p.Porcupine.Histories, leastHistories, leastThroughSDK, leastOfProcesses))
 	}
 	if p.Mutants.Killed < p.Mutants.Total {
 		faults = append(faults, fmt.Errorf("mutants survive: %q", p.Mutants.Survivors))
@@ -90,5 +97,6 @@ func prove(ctx context.Context) (p proof, err error) {
 		}
 		fmt.Fprintf(os.Stderr, "== %v\n", time.Since(began).Round(time.Second))
 	}
+	fmt.Fprintf(os.Stderr, "%d histories: %d through the SDK, %d of the functions' systems\n", p.Histories, p.ThroughSDK, p.Systems)
 	return p, errors.Join(faults...)
 }

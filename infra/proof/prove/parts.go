@@ -26,7 +26,8 @@ func explore(ctx context.Context, p *proof) error {
 		SDKHistories int `json:"sdk_histories"`
 		Violations   int `json:"violations"`
 	}
-	err := test(ctx, ".", "./explore", "^(TestExhaustive|TestRandom|TestSDK)$", &found, "-deviations="+deviations, "-random="+byChance, "-sdk="+throughSDK)
+	err := test(ctx, ".", "./explore", "^Test(Exhaustive|Random|SDK|OutsideTheAssumptions|NeedsNoAssumption)$",
+		&found, "-deviations="+deviations, "-random="+byChance, "-sdk="+throughSDK)
 	p.Histories += found.Histories + found.SDKHistories
 	p.ThroughSDK += found.SDKHistories
 	p.Violations += found.Violations
