@@ -5,7 +5,8 @@
 //
 // Every call to the table, to the provider and of the probe is a point at which the
 // history branches: who goes on, what becomes of the call, how much time passes, what
-// arrives late. A delivery begins with a clock that is right or off, and may be of
+// arrives late. Between its claim and its effect a process may also stand still. A
+// delivery begins with a clock that is right or off, and may be of
 // another payload under the same key. A history is one such schedule run to
 // quiescence: each message has its answer, the intent is decided, or in doubt and
 // reported. Every change of the record is judged by the table of transitions and by

@@ -53,7 +53,9 @@ func (k *worker) effect(ctx context.Context, p payload, a intent.Attempt) (any, 
 	case ownLater:
 		return nil, intent.NotApplied(errUnheard)
 	case underway, given:
-		w.later(event{name: underwayEffect, worker: k.number, doubt: f == given, until: k.settled(), happen: func() { _, _ = w.far.call(a.Downstream, p.Cents, ok) }})
+		w.later(event{name: underwayEffect, worker: k.number, doubt: f == given, until: k.settled(), happen: func() {
+			_, _ = w.far.call(a.Downstream, p.Cents, ok)
+		}})
 		return nil, errUnheard
 	}
 	w.begins(a)
