@@ -72,10 +72,11 @@ type answer struct {
 
 // Claim joins the claims of the batch.
 func (g *group) Claim(ctx context.Context, next intent.Record) (intent.Record, error) {
-	if next.State != intent.StateClaimed {
+	claim, ok := g.insert(next)
+	if next.State != intent.StateClaimed || !ok {
 		return g.Store.Claim(ctx, next)
 	}
-	a, err := g.join(ctx, next, g.insert(next))
+	a, err := g.join(ctx, next, claim)
 	switch {
 	case err != nil:
 		return intent.Record{}, wrap("claim intent", err)

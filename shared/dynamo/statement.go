@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -21,48 +22,89 @@ type statement struct {
 	parameters []types.AttributeValue
 }
 
-// insert is the claim as a statement. An INSERT is conditional on
-// attribute_not_exists of the key: it fails with DuplicateItem. What it cannot say
-// is that a forgotten record is replaced.
-func (s *Store) insert(next intent.Record) statement {
-	it := encode(next, nil)
-	names := slices.Sorted(maps.Keys(it))
-	var st statement
-	fields := make([]string, len(names))
-	for i, name := range names {
-		fields[i] = "'" + name + "': ?"
-		st.parameters = append(st.parameters, it[name])
+// form is a statement but for its values, and the names of those that its places
+// take. They are made once: the texts of a batch are all the same.
+type form struct {
+	text  string
+	takes []string
+}
+
+// with is the statement with its values.
+func (f form) with(values item) statement {
+	st := statement{text: f.text, parameters: make([]types.AttributeValue, len(f.takes))}
+	for i, name := range f.takes {
+		st.parameters[i] = values[name]
 	}
-	st.text = `INSERT INTO "` + s.table + `" VALUE {` + strings.Join(fields, ", ") + `}`
 	return st
 }
 
-// update is a change by the owner as a statement, made of the same expressions as
-// the request for one record alone.
-func (s *Store) update(next intent.Record, result types.AttributeValue) statement {
-	v := values(next, result)
-	var st statement
+// forms are those of one table.
+type forms struct {
+	insert  form
+	updates map[string]form // by the update's expression
+}
+
+func formsOn(table string) forms {
+	f := forms{insert: insertInto(table), updates: map[string]form{}}
+	for _, update := range []string{updateFinal, updateReleased, updateReleasedForgotten, updateParked} {
+		f.updates[update] = updateOf(table, update)
+	}
+	return f
+}
+
+// insertInto is a claim. An INSERT is conditional on attribute_not_exists of the key:
+// it fails with DuplicateItem. What it cannot say is that a forgotten record is
+// replaced.
+func insertInto(table string) form {
+	once := time.UnixMilli(1)
+	f := form{takes: slices.Sorted(maps.Keys(encode(intent.Record{LeaseUntil: once, ClaimedAt: once}, nil)))}
+	fields := make([]string, len(f.takes))
+	for i, name := range f.takes {
+		fields[i] = "'" + name + "': ?"
+	}
+	f.text = `INSERT INTO "` + table + `" VALUE {` + strings.Join(fields, ", ") + `}`
+	return f
+}
+
+// updateOf is a change by the owner, made of the same expressions as the request for
+// one record alone.
+func updateOf(table, update string) form {
+	var f form
 	term := func(t string) string { // `name = :value`
 		name, value, _ := strings.Cut(t, " = ")
-		st.parameters = append(st.parameters, v[value])
+		f.takes = append(f.takes, value)
 		return quoted(name) + " = ?"
 	}
 	var b strings.Builder
-	b.WriteString(`UPDATE "` + s.table + `"`)
-	set, remove, removes := strings.Cut(strings.TrimPrefix(updateFor(next), "SET "), " REMOVE ")
+	b.WriteString(`UPDATE "` + table + `"`)
+	set, remove, removes := strings.Cut(strings.TrimPrefix(update, "SET "), " REMOVE ")
 	for assignment := range strings.SplitSeq(set, ", ") {
 		b.WriteString(" SET " + term(assignment))
 	}
 	if removes {
 		b.WriteString(" REMOVE " + quoted(remove))
 	}
-	st.parameters = append(st.parameters, text(next.Intent))
+	f.takes = append(f.takes, attrIntent)
 	b.WriteString(" WHERE " + quoted(attrIntent) + " = ?")
 	for condition := range strings.SplitSeq(conditionOwnClaim, " AND ") {
 		b.WriteString(" AND " + term(condition))
 	}
-	st.text = b.String()
-	return st
+	f.text = b.String()
+	return f
+}
+
+// insert is the claim as a statement. False: it has other attributes than a claim.
+func (s *Store) insert(next intent.Record) (statement, bool) {
+	it := encode(next, nil)
+	st := s.forms.insert.with(it)
+	return st, len(it) == len(st.parameters) && !slices.Contains(st.parameters, nil)
+}
+
+// update is a change by the owner as a statement.
+func (s *Store) update(next intent.Record, result types.AttributeValue) statement {
+	v := values(next, result)
+	v[attrIntent] = text(next.Intent)
+	return s.forms.updates[updateFor(next)].with(v)
 }
 
 // quoted is an attribute's name for PartiQL.

@@ -94,7 +94,17 @@ func TestInsertIsTheWholeRecord(t *testing.T) {
 		fields = append(fields, fmt.Sprintf("'%s': %s", name, bare(it[name])))
 	}
 	want := `INSERT INTO "records" VALUE {` + strings.Join(fields, ", ") + `}`
-	if got := plain(t, New(nil, "records").insert(next)); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+	st, ok := New(nil, "records").insert(next)
+	if got := plain(t, st); got != want || !ok {
+		t.Errorf("got  %s, %t\nwant %s", got, ok, want)
+	}
+	// What has another attribute, or one for another, is put alone.
+	more, other := next, next
+	more.Reason = "because"
+	other.Reason, other.LeaseUntil = "because", time.Time{}
+	for _, next := range []intent.Record{more, other} {
+		if st, ok := New(nil, "records").insert(next); ok {
+			t.Errorf("%+v as %s", next, st.text)
+		}
 	}
 }

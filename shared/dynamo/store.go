@@ -20,6 +20,7 @@ import (
 type Store struct {
 	client         API
 	table          string
+	forms          forms         // of its statements
 	alone          bool          // no two records share a call
 	linger         time.Duration // of a group's first write
 	storeResultFor time.Duration // at the most, a large one
@@ -29,7 +30,7 @@ var _ intent.Store = (*Store)(nil)
 
 // New returns the store on the table.
 func New(client API, table string) *Store {
-	return &Store{client: client, table: table, linger: linger, storeResultFor: storeResultFor}
+	return &Store{client: client, table: table, forms: formsOn(table), linger: linger, storeResultFor: storeResultFor}
 }
 
 // Alone returns the store that makes a call for each record, whatever its batch.

@@ -158,8 +158,8 @@ var adaptations = map[string][]struct{ old, new string }{
 		b.WriteString(" AND " + term(condition))
 	}
 `, `	where := regexp.MustCompile("[#:]?[a-z_]+").ReplaceAllStringFunc(conditionOwnClaim, func(word string) string {
-		if value, ok := v[word]; ok {
-			st.parameters = append(st.parameters, value)
+		if word[0] == ':' {
+			f.takes = append(f.takes, word)
 			return "?"
 		}
 		return quoted(word)
