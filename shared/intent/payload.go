@@ -71,7 +71,7 @@ type canonicaliser struct {
 // one message could use up the time of its whole batch.
 type place struct {
 	parent *place
-	key    string
+	key    []byte
 	index  int // of an array's element; -1 for an object's member
 }
 
@@ -82,9 +82,9 @@ func (p *place) String() string {
 	case p.index >= 0:
 		return fmt.Sprintf("%s[%d]", p.parent.String(), p.index)
 	case p.parent == nil:
-		return p.key
+		return string(p.key)
 	}
-	return p.parent.String() + "." + p.key
+	return p.parent.String() + "." + string(p.key)
 }
 
 // unusable is the error of the value at p, whose path may be as long as its payload.
@@ -153,11 +153,12 @@ func (c *canonicaliser) array(at *place, depth int) error {
 
 func (c *canonicaliser) object(at *place, depth int) error {
 	type member struct {
-		key   string
-		value []byte
+		key      []byte
+		from, to int // in what is written of the object
 	}
-	var members []member
-	outer := c.out
+	var few [8]member
+	members, start := few[:0], len(c.out)
+	here := place{parent: at, index: -1}
 	c.pos++
 	for {
 		c.space()
@@ -175,30 +176,32 @@ func (c *canonicaliser) object(at *place, depth int) error {
 		}
 		c.space()
 		c.pos++ // the colon
-		c.out = nil
-		if err := c.value(&place{at, key, -1}, depth+1); err != nil {
+		from := len(c.out) - start
+		c.out = append(appendString(c.out, key), ':')
+		here.key = key
+		if err := c.value(&here, depth+1); err != nil {
 			return err
 		}
-		members = append(members, member{key, c.out})
+		members = append(members, member{key, from, len(c.out) - start})
 	}
-	slices.SortFunc(members, func(a, b member) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
-	c.out = append(outer, '{')
+	slices.SortFunc(members, func(a, b member) int { return bytes.Compare(a.key, b.key) })
+	written := bytes.Clone(c.out[start:])
+	c.out = append(c.out[:start], '{')
 	for i, m := range members {
 		if i > 0 {
-			if m.key == members[i-1].key {
-				return (&place{at, m.key, -1}).unusable("is given twice")
+			if here.key = m.key; bytes.Equal(m.key, members[i-1].key) {
+				return here.unusable("is given twice")
 			}
 			c.out = append(c.out, ',')
 		}
-		c.out = append(appendString(c.out, m.key), ':')
-		c.out = append(c.out, m.value...)
+		c.out = append(c.out, written[m.from:m.to]...)
 	}
 	c.out = append(c.out, '}')
 	return nil
 }
 
-// str reads a string and decodes its escapes.
-func (c *canonicaliser) str(at *place) (string, error) {
+// str reads a string and decodes its escapes. Without any it is a part of the input.
+func (c *canonicaliser) str(at *place) ([]byte, error) {
 	start := c.pos
 	escaped := false
 	for c.pos++; c.in[c.pos] != '"'; c.pos++ {
@@ -210,16 +213,16 @@ func (c *canonicaliser) str(at *place) (string, error) {
 	c.pos++
 	raw := c.in[start:c.pos]
 	if !escaped {
-		return string(raw[1 : len(raw)-1]), nil
+		return raw[1 : len(raw)-1], nil
 	}
 	if loneSurrogate(raw) {
-		return "", at.unusable("has half a surrogate pair")
+		return nil, at.unusable("has half a surrogate pair")
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return "", at.unusable(err.Error())
+		return nil, at.unusable(err.Error())
 	}
-	return text, nil
+	return []byte(text), nil
 }
 
 // loneSurrogate reports a \uD800–\uDFFF escape that is not one of a pair.
@@ -261,10 +264,10 @@ func hexUnit(b []byte) int {
 
 // appendString writes text with the fewest escapes JSON allows, so that "é" and
 // "\u00e9" come out alike.
-func appendString(out []byte, text string) []byte {
+func appendString(out, text []byte) []byte {
 	out = append(out, '"')
-	for i := 0; i < len(text); i++ {
-		switch b := text[i]; {
+	for _, b := range text {
+		switch {
 		case b == '"' || b == '\\':
 			out = append(out, '\\', b)
 		case b < 0x20:
