@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,6 +137,40 @@ func TestGroupGivesUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A call that needs a while to end once it is cancelled is waited for by the last of
+// its callers, and by nobody else: no call outlives its callers.
+func TestGroupEndsItsCall(t *testing.T) {
+	const ms = time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		var ended atomic.Bool
+		w := &wire{takes: func(ctx context.Context, _ int) error {
+			<-ctx.Done()
+			time.Sleep(30 * ms) // a connection that is closed, a goroutine that looks up late
+			ended.Store(true)
+			return ctx.Err()
+		}}
+		c := newCrew(t, w, 3)
+		for id, tt := range map[string]struct {
+			after, until time.Duration // it gives up, it has its answer
+		}{
+			"a": {20 * ms, 50 * ms}, "b": {10 * ms, 10 * ms}, "c": {5 * ms, 5 * ms},
+		} {
+			c.member(func(s intent.Store) {
+				ctx, cancel := context.WithTimeoutCause(context.Background(), tt.after, errGone)
+				defer cancel()
+				if _, err := s.Claim(ctx, running(id)); !errors.Is(err, errGone) {
+					t.Errorf("%s: got error %v, want why it gave up", id, err)
+				}
+				last := id == "a"
+				if took := time.Since(w.began); took != tt.until || ended.Load() != last {
+					t.Errorf("%s: got its answer after %v with the call ended: %t, want %v and %t", id, took, ended.Load(), tt.until, last)
+				}
+			})
+		}
+		c.want("0s batch +a +b +c")
+	})
 }
 
 // What was claimed but not started is given back in one call, before the answer: here

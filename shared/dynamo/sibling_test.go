@@ -2,6 +2,8 @@ package dynamo_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -72,4 +74,107 @@ func TestCrashAfterTheFirstRequest(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Two verdicts on one claim, its owner's and an operator's, each with a large result
+// and in two requests: the result and then the record. Whichever order these come in,
+// one verdict lands, and every replay tells its result.
+func TestRivalsWithLargeResults(t *testing.T) {
+	db := intenttest.Engine(t)
+	table := intenttest.Table(t, db, "intent")
+	plain := dynamo.New(db, table).Patient()
+	for order, winner := range map[string]string{
+		"owner owner operator operator": "owner",
+		"owner operator owner operator": "owner",
+		"operator owner owner operator": "owner",
+		"operator operator owner owner": "operator",
+		"operator owner operator owner": "operator",
+		"owner operator operator owner": "operator",
+	} {
+		t.Run(order, func(t *testing.T) {
+			claim := intenttest.Draft()
+			if _, err := plain.Claim(t.Context(), claim); err != nil {
+				t.Fatal(err)
+			}
+			doubt := claim
+			doubt.State, doubt.Reason = intent.StateInDoubt, "it hung"
+			if _, err := plain.Amend(t.Context(), doubt); err != nil {
+				t.Fatal(err)
+			}
+			results := map[string]string{"owner": text(1000), "operator": strings.ToUpper(text(1000))}
+			verdict := func(from intent.Record, by string) intent.Record {
+				return from.Finish(intent.StateCompleted, results[by], time.Now(), time.Hour)
+			}
+			write := map[string]func(*dynamo.Store) (intent.Record, error){
+				"owner": func(s *dynamo.Store) (intent.Record, error) { return s.Amend(t.Context(), verdict(claim, "owner")) },
+				"operator": func(s *dynamo.Store) (intent.Record, error) {
+					return s.Replace(t.Context(), doubt, verdict(doubt, "operator"))
+				},
+			}
+			turns := newTurns(strings.Fields(order)...)
+			var both sync.WaitGroup
+			for who, f := range write {
+				s := dynamo.New(client(t, turns.faults(who)), table).Patient()
+				both.Go(func() {
+					defer turns.leave(who)
+					standing, err := f(s)
+					if err != nil {
+						t.Error(err)
+					}
+					wantResult(t, who, standing.Result, results[winner], false)
+				})
+			}
+			both.Wait()
+			replay, err := plain.Load(t.Context(), claim.Intent)
+			if err != nil || replay.State != intent.StateCompleted {
+				t.Errorf("got %s and error %v", replay.State, err)
+			}
+			wantResult(t, "replay", replay.Result, results[winner], false)
+		})
+	}
+}
+
+// turns let several workers write one after the other, in an order.
+type turns struct {
+	mu   sync.Mutex
+	next *sync.Cond
+	left []string // whose turns are to come
+}
+
+func newTurns(order ...string) *turns {
+	o := &turns{left: order}
+	o.next = sync.NewCond(&o.mu)
+	return o
+}
+
+// faults keep each write of the worker until it is its turn.
+func (o *turns) faults(who string) *intenttest.Faults {
+	return &intenttest.Faults{Plan: func(call intenttest.Call) intenttest.Fault {
+		if call.Operation == "GetItem" {
+			return intenttest.Fault{}
+		}
+		return intenttest.Fault{
+			Before: func() {
+				o.mu.Lock()
+				defer o.mu.Unlock()
+				for len(o.left) > 0 && o.left[0] != who {
+					o.next.Wait()
+				}
+			},
+			After: func() {
+				o.mu.Lock()
+				defer o.mu.Unlock()
+				o.left = o.left[min(1, len(o.left)):]
+				o.next.Broadcast()
+			},
+		}
+	}}
+}
+
+// leave gives up the turns of a worker that has ended.
+func (o *turns) leave(who string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.left = slices.DeleteFunc(o.left, func(w string) bool { return w == who })
+	o.next.Broadcast()
 }
