@@ -27,6 +27,7 @@ const (
 	runFile        = "shared/intent/run.go"
 	groupFile      = "shared/dynamo/group.go"
 	ledgerFile     = "shared/dynamo/ledger.go"
+	resultFile     = "shared/dynamo/result.go"
 	storeFile      = "shared/dynamo/store.go"
 	transactFile   = "shared/dynamo/transact.go"
 	batchFile      = "shared/sqsbatch/batch.go"
@@ -120,6 +121,7 @@ var steps = []step{
 	{"the provider's window without the skew margin", claimFile, "return next.LeaseUntil.Add(r.SkewMargin).After(", "return next.LeaseUntil.After("},
 	{"the provider's window without its margin", claimFile, "shown.ClaimedAt.Add(r.window - windowMargin)", "shown.ClaimedAt.Add(r.window)"},
 	{"a lease without its margin", configFile, "time.Until(deadline) + c.LeaseMargin", "time.Until(deadline)"},
+	{"a lease of half the invocation", configFile, "time.Until(deadline) + c.LeaseMargin", "time.Until(deadline) / 2"},
 	{"a lease that its owner believes longer than it is", claimFile, "end: now.Add(lease - time.Millisecond)", "end: now.Add(lease + r.SkewMargin)"},
 	{"a renewed lease that its owner believes longer than it is", runFile, "now.Add(r.Lease-time.Millisecond)", "now.Add(r.Lease+r.SkewMargin)"},
 	{"a renewal that may take longer than its lease", runFile, "end.Sub(now)-r.Lease/6", "end.Sub(now)+r.Lease"},
@@ -129,6 +131,11 @@ var steps = []step{
 	{"an effect up to the deadline", configFile, "max(minReserve, min(maxReserve, time.Until(deadline)/2))", "0*time.Until(deadline)"},
 	{"a store that is called up to the deadline", configFile, "deadline.Add(-answerReserve)", "deadline"},
 	{"a claim up to the deadline", claimFile, "endEarly(ctx, minStart)", "endEarly(ctx, 0)"},
+
+	// What keeps apart, or together.
+	{"two verdicts on one claim share their large result", resultFile, "sum := sha256.Sum256(r.Result.JSON)", "sum := sha256.Sum256(nil)"},
+	{"a call outlives its callers", groupFile, "\t\t<-w.call.done\n", ""},
+	{"one intent's messages are as old as the first in the batch", laneFile, "\t\t\to.delivery.SentAt = earlier(o.delivery.SentAt, next.delivery.SentAt)\n", ""},
 
 	// What makes a batch fail closed.
 	{"a message is done until it fails", batchFile, "\tfates := make([]fate, len(event.Records)) // all failed, until they are done\n", `	fates := make([]fate, len(event.Records))
