@@ -37,9 +37,10 @@ func number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// values are what the expressions may mention of a record.
+// values are what the expressions may mention of a record. Those that lead to a final
+// state mention the result, and only such a record has one.
 func values(r intent.Record, result types.AttributeValue) item {
-	v := item{
+	return item{
 		":state":        text(string(r.State)),
 		":owner":        text(r.Owner),
 		":attempt":      number(int64(r.Attempt)),
@@ -48,15 +49,12 @@ func values(r intent.Record, result types.AttributeValue) item {
 		":fingerprint":  text(r.Fingerprint.String()),
 		":message_id":   text(r.MessageID),
 		":reason":       text(r.Reason),
+		":result":       result,
 		":completed_at": number(r.CompletedAt.UnixMilli()),
 		":expires_at":   number(r.ExpiresAt.Unix()),
 		":claimed":      text(string(intent.StateClaimed)),
 		":in_doubt":     text(string(intent.StateInDoubt)),
 	}
-	if result != nil {
-		v[":result"] = result
-	}
-	return v
 }
 
 // encode is the record as a whole item, for a put.
