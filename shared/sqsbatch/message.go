@@ -95,7 +95,7 @@ func keyAttribute(attributes map[string]events.SQSMessageAttribute) (key string,
 	switch {
 	case !present:
 		return "", false, nil
-	case a.StringValue == nil && len(a.BinaryValue) > 0:
+	case len(a.BinaryValue) > 0:
 		return "", true, &intent.KeyError{Field: "attribute " + KeyAttribute, Reason: "is binary, want a string"}
 	case a.StringValue == nil || *a.StringValue == "":
 		return "", true, fmt.Errorf("%w: attribute %s is empty", intent.ErrNoKey, KeyAttribute)
