@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,32 @@ func TestDamagedRecord(t *testing.T) {
 			wantUntouched(t, b, d, it)
 			p.want(t, 0, 0)
 		})
+	}
+}
+
+// A duplicate is billed on the size of what stands: there is nothing in it that says
+// nothing.
+func TestAttributesOfAClaim(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	b.standing(t, d, intent.StateClaimed)
+	it := b.item(t, intentOf(d))
+	if got, want := slices.Sorted(maps.Keys(it)), []string{"attempt", "claimed_at", "fingerprint", "intent", "lease_until", "message_id", "owner", "state", "v"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Of several faults the first is named.
+func TestFirstFaultOfARecord(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	b.standing(t, d, intent.StateClaimed)
+	it := b.item(t, intentOf(d))
+	it["owner"], it["attempt"] = n(1), s("one")
+	b.put(t, b.records, it)
+	w := b.worker(t)
+	if _, err := w.store.Load(t.Context(), intentOf(d)); err == nil || !strings.Contains(err.Error(), `"owner" is not a string`) {
+		t.Errorf("got error %v, want the first fault's", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package sqsbatch_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -122,6 +123,33 @@ func TestHidingDenied(t *testing.T) {
 	}
 	if len(said) != 1 || said[0]["level"] != "WARN" || said[0]["error"] != no.Error() {
 		t.Errorf("got complaints %v, want one", said)
+	}
+}
+
+// What may pass by itself is said each time.
+func TestHidingFails(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"throttled": &smithy.GenericAPIError{Code: "RequestThrottled", Message: "slow down"}, "no connection": errors.New("connection reset"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.queue.do = func(context.Context) error { return err }
+			r.hand.do = always(intent.Outcome{Kind: intent.InProgress, Wait: time.Second}, nil)
+			for range 2 {
+				wantIDs(t, "listed", r.handle(asking("1", "k")), "1")
+			}
+			said := 0
+			for _, line := range r.log.lines(t) {
+				if line["error"] == err.Error() && line["level"] == "WARN" {
+					said++
+				}
+			}
+			if said != 2 {
+				t.Errorf("said %d times, want 2:\n%s", said, r.log)
+			}
+		})
 	}
 }
 
