@@ -22,14 +22,19 @@ var decisions = []string{
 	"shared/intent/state.go",
 	"shared/dynamo/expressions.go",
 	"shared/dynamo/group.go",
+	"shared/dynamo/item.go",
 	"shared/dynamo/ledger.go",
 	"shared/dynamo/result.go",
+	"shared/dynamo/retry.go",
 	"shared/dynamo/statement.go",
 	"shared/dynamo/store.go",
 	"shared/dynamo/transact.go",
 	"shared/sqsbatch/batch.go",
+	"shared/sqsbatch/envelope.go",
 	"shared/sqsbatch/lane.go",
+	"shared/sqsbatch/message.go",
 	"shared/sqsbatch/quarantine.go",
+	"shared/sqsbatch/visibility.go",
 }
 
 var wording = []string{"complain", "clip", "codes", "copyOf", "count", "printable", "size", "unwrap", "Validate", "validProbeAfter"}
