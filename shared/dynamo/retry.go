@@ -54,10 +54,8 @@ func backoff(n int) time.Duration {
 	return rand.N(bound)
 }
 
-var (
-	retryables = retry.IsErrorRetryables(retry.DefaultRetryables)
-	throttles  = retry.IsErrorThrottles(retry.DefaultThrottles)
-)
+// retryables are what the SDK retries, throttling among it.
+var retryables = retry.IsErrorRetryables(retry.DefaultRetryables)
 
 // transient reports errors that may pass: throttling, a fault of the service or
 // of the way to it, and a conflict with a transaction under way, which the SDK
@@ -79,7 +77,7 @@ func transient(err error) bool {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return true // the answer broke off: a lost reply that the SDK does not retry
 	}
-	return retryables.IsErrorRetryable(err) == aws.TrueTernary || throttles.IsErrorThrottle(err) == aws.TrueTernary
+	return retryables.IsErrorRetryable(err) == aws.TrueTernary
 }
 
 // passing reports a reason among a cancelled transaction's that says nothing of
