@@ -62,7 +62,7 @@ func (l ledger) adjust(_ context.Context, a adjustment, _ intent.Attempt) (dynam
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 	if a.DeltaCents < 0 {
-		update.ConditionExpression = aws.String("attribute_exists(balance) AND balance >= :needed")
+		update.ConditionExpression = aws.String("balance >= :needed") // false of an unknown account, too
 		update.ExpressionAttributeValues[":needed"] = cents(-a.DeltaCents)
 	}
 	return dynamo.Writes{
