@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path"
@@ -74,7 +76,11 @@ func overlay(dir, root string, all []mutant) (list string, err error) {
 		if err := stand(file, woven); err != nil {
 			return "", err
 		}
-		if err := stand(path.Dir(file)+"/mutant_number.go", number(packageOf(file))); err != nil {
+		f, err := parser.ParseFile(token.NewFileSet(), file, source, parser.PackageClauseOnly)
+		if err != nil {
+			return "", err
+		}
+		if err := stand(path.Dir(file)+"/mutant_number.go", number(f.Name.Name)); err != nil {
 			return "", err
 		}
 	}

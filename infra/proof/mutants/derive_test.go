@@ -17,31 +17,78 @@ func library(t *testing.T) string {
 	return roots["library"]
 }
 
-// Each constant of expressions.go is found, and each of its clauses is dropped.
+// comparison is any clause of a condition, as whoever reads one finds it.
+var comparison = regexp.MustCompile(`attribute_(not_)?exists\([#\w]+\)|[#\w]+ (=|<=|>=|<) :\w+|[#\w]+ IN \([^)]*\)`)
+
+// Each constant that is a condition or an update is found. Of each condition every
+// clause is dropped once and flipped once, and every AND and OR; of each update every
+// assignment is dropped and every removal.
 func TestExpressions(t *testing.T) {
-	source, err := read(library(t), expressionsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := ofExpressions(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	declared := regexp.MustCompile(`(?m)^\t(condition|update)\w+ +=`).FindAllString(source, -1)
-	if len(declared) < 10 {
-		t.Fatalf("got %d constants, want ten or more", len(declared))
-	}
-	for _, d := range declared {
-		name, _, _ := strings.Cut(strings.TrimSpace(d), " ")
-		drops := 0
-		for _, m := range found {
-			if strings.HasPrefix(m.name, name+": without ") {
-				drops++
+	root := library(t)
+	seen, owners := 0, 0
+	for _, file := range expressionFiles {
+		source, err := read(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, _, err := expressions(file, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mutants, err := ofExpressions(file, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := map[string]string{}
+		for _, e := range all {
+			values[e.name] = e.value
+		}
+		for _, d := range regexp.MustCompile(`(?m)^\t(condition|update)\w+ +=`).FindAllString(source, -1) {
+			seen++
+			name, _, _ := strings.Cut(strings.TrimSpace(d), " ")
+			value := values[name]
+			dropped := map[string]int{}
+			var flips []string
+			for _, m := range mutants {
+				if what, ok := strings.CutPrefix(m.name, name+": "); ok {
+					if clause, ok := strings.CutPrefix(what, "without "); ok {
+						dropped[clause]++
+					} else {
+						flips = append(flips, what)
+					}
+				}
+			}
+			var clauses []string
+			if strings.HasPrefix(name, "condition") {
+				clauses = comparison.FindAllString(value, -1)
+				if want := len(clauses) + len(joint.FindAllString(value, -1)); len(flips) != want {
+					t.Errorf("%s: got %d flips, want %d of %s", name, len(flips), want, value)
+				}
+			} else {
+				set, remove, removes := strings.Cut(strings.TrimPrefix(value, "SET "), " REMOVE ")
+				clauses = strings.Split(set, ", ")
+				if removes {
+					clauses = append(clauses, "REMOVE "+remove)
+				}
+			}
+			for _, clause := range clauses {
+				if dropped[clause] != 1 {
+					t.Errorf("%s: %q is dropped %d times, want once", name, clause, dropped[clause])
+				}
+				if strings.HasPrefix(name, "condition") && !slices.ContainsFunc(flips, func(f string) bool { return !strings.Contains(f, clause) || strings.Contains(f, "NOT "+clause) }) {
+					t.Errorf("%s: %q is not flipped", name, clause)
+				}
+				if strings.HasPrefix(name, "condition") && strings.HasPrefix(clause, "#owner = ") {
+					owners++
+				}
+			}
+			if len(dropped) != len(clauses) {
+				t.Errorf("%s: got %d clauses dropped, want %q", name, len(dropped), clauses)
 			}
 		}
-		if drops < 2 {
-			t.Errorf("%s: %d clauses dropped, want two or more", name, drops)
-		}
+	}
+	if seen < 13 || owners != 4 {
+		t.Errorf("got %d expressions and %d owner's clauses, want 13 and 4", seen, owners)
 	}
 }
 
@@ -58,6 +105,13 @@ func TestChangesOfExpressions(t *testing.T) {
 			"attribute_exists(i) OR e < :n AND a = :a", "attribute_not_exists(i) AND e < :n AND a = :a", "attribute_not_exists(i) OR e >= :n AND a = :a",
 			"attribute_not_exists(i) OR e < :n OR a = :a", "attribute_not_exists(i) OR e < :n AND a <> :a",
 		}},
+		{"groups", dropsOfCondition("a < :a AND (#s IN (:b, :c) OR (d = :d AND (attribute_exists(e) OR f <= :f)))"), []string{
+			"(#s IN (:b, :c) OR (d = :d AND (attribute_exists(e) OR f <= :f)))", "a < :a AND ((d = :d AND (attribute_exists(e) OR f <= :f)))",
+			"a < :a AND (#s IN (:b, :c) OR ((attribute_exists(e) OR f <= :f)))", "a < :a AND (#s IN (:b, :c) OR (d = :d AND (f <= :f)))",
+			"a < :a AND (#s IN (:b, :c) OR (d = :d AND (attribute_exists(e))))",
+		}},
+		{"one alone", dropsOfCondition("f <= :f"), []string{"f <= :f OR NOT f <= :f"}},
+		{"flips of one alone", flips("#s IN (:b, :c)"), []string{"NOT #s IN (:b, :c)"}},
 		{"clauses of an update", dropsOfUpdate("SET #s = :s, b = :b REMOVE c"), []string{"SET b = :b REMOVE c", "SET #s = :s REMOVE c", "SET #s = :s, b = :b"}},
 	} {
 		var got []string

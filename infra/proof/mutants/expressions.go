@@ -5,12 +5,14 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"regexp"
 	"strconv"
 	"strings"
 )
 
-// expressionsFile is where every expression stands that is ever sent.
-const expressionsFile = "shared/dynamo/expressions.go"
+// expressionFiles are where every expression stands that is ever sent as a constant:
+// those of records, and those of the functions' own tables.
+var expressionFiles = []string{"shared/dynamo/expressions.go", "functions/ship/orders.go", "functions/clearcart/carts.go"}
 
 // expression is one of them.
 type expression struct {
@@ -19,35 +21,36 @@ type expression struct {
 	start, end int    // where its value stands
 }
 
-// condition reports whether it is one; else it is an update.
+// condition and update report whether it is one. Others are declared with them.
 func (e expression) condition() bool { return strings.HasPrefix(e.name, "condition") }
+func (e expression) update() bool    { return strings.HasPrefix(e.name, "update") }
 
-// expressions reads the constants of expressions.go, and where their declaration
-// begins.
-func expressions(source string) (all []expression, declared int, err error) {
+// expressions reads the constants of a file that are declared with a condition or an
+// update among them, and where that declaration begins.
+func expressions(file, source string) (all []expression, declared int, err error) {
 	set := token.NewFileSet()
-	f, err := parser.ParseFile(set, expressionsFile, source, 0)
+	f, err := parser.ParseFile(set, file, source, 0)
 	if err != nil {
 		return nil, 0, err
 	}
 	known := map[string]string{}
 	for _, d := range f.Decls {
 		g, ok := d.(*ast.GenDecl)
-		if !ok || g.Tok != token.CONST {
+		if !ok || g.Tok != token.CONST || !strings.Contains(source[set.Position(g.Pos()).Offset:set.Position(g.End()).Offset], "\tcondition") {
 			continue
 		}
 		if all != nil {
-			return nil, 0, fmt.Errorf("%s: a second declaration of constants", expressionsFile)
+			return nil, 0, fmt.Errorf("%s: a second declaration of constants", file)
 		}
 		declared = set.Position(g.Pos()).Offset
 		for _, s := range g.Specs {
 			spec := s.(*ast.ValueSpec)
 			if len(spec.Names) != 1 || len(spec.Values) != 1 {
-				return nil, 0, fmt.Errorf("%s: want one constant for each name", expressionsFile)
+				return nil, 0, fmt.Errorf("%s: want one constant for each name", file)
 			}
 			value, err := evaluate(spec.Values[0], known)
 			if err != nil {
-				return nil, 0, fmt.Errorf("%s: %s: %w", expressionsFile, spec.Names[0], err)
+				return nil, 0, fmt.Errorf("%s: %s: %w", file, spec.Names[0], err)
 			}
 			known[spec.Names[0].Name] = value
 			all = append(all, expression{spec.Names[0].Name, value, set.Position(spec.Values[0].Pos()).Offset, set.Position(spec.Values[0].End()).Offset})
@@ -76,22 +79,16 @@ func evaluate(e ast.Expr, known map[string]string) (string, error) {
 	return "", fmt.Errorf("a value that is not made of texts and of constants before it: %T", e)
 }
 
-// ofExpressions makes the mutants of each expression: each clause dropped; of a
-// condition each also flipped, and each AND and OR; of an update each assignment and
-// each removal dropped.
-func ofExpressions(source string) ([]mutant, error) {
-	all, _, err := expressions(source)
+// ofExpressions makes the mutants of each expression in a file's constants.
+func ofExpressions(file, source string) ([]mutant, error) {
+	all, _, err := expressions(file, source)
 	if err != nil {
 		return nil, err
 	}
 	var found []mutant
 	for _, e := range all {
-		changes := dropsOfUpdate(e.value)
-		if e.condition() {
-			changes = append(dropsOfCondition(e.value), flips(e.value)...)
-		}
-		for _, c := range changes {
-			found = append(found, mutant{e.name + ": " + c.what, expressionsFile, edit{e.start, e.end, strconv.Quote(c.value)}})
+		for _, c := range changes(e) {
+			found = append(found, mutant{e.name + ": " + c.what, file, edit{e.start, e.end, strconv.Quote(c.value)}})
 		}
 	}
 	return found, nil
@@ -100,45 +97,92 @@ func ofExpressions(source string) ([]mutant, error) {
 // changed is an expression with one change.
 type changed struct{ what, value string }
 
+// changes are of a condition each clause dropped and flipped, and each AND and OR; of
+// an update each assignment and each removal dropped; of what is neither none.
+func changes(e expression) []changed {
+	switch {
+	case e.condition():
+		return append(dropsOfCondition(e.value), flips(e.value)...)
+	case e.update():
+		return dropsOfUpdate(e.value)
+	}
+	return nil
+}
+
+// part is where a clause of a condition stands, or an AND or OR.
+type part struct{ start, end int }
+
+var joint = regexp.MustCompile(" AND | OR ")
+
+// parts are a condition's clauses, and what stands between them.
+func parts(condition string) (clauses, joints []part) {
+	from := 0
+	clause := func(to int) {
+		start, end := from, to
+		for condition[start] == '(' { // of a group, not of a function
+			start++
+		}
+		for text := condition[start:end]; strings.Count(text, ")") > strings.Count(text, "("); text = condition[start:end] {
+			end--
+		}
+		clauses = append(clauses, part{start, end})
+	}
+	for _, at := range joint.FindAllStringIndex(condition, -1) {
+		clause(at[0])
+		joints = append(joints, part{at[0], at[1]})
+		from = at[1]
+	}
+	clause(len(condition))
+	return clauses, joints
+}
+
 // flipped is what each operator becomes. The first that fits decides.
 var flipped = []struct{ from, to string }{
 	{"attribute_not_exists(", "attribute_exists("}, {"attribute_exists(", "attribute_not_exists("},
-	{" = ", " <> "}, {" < ", " >= "},
-	{" AND ", " OR "}, {" OR ", " AND "},
+	{" = ", " <> "}, {" <= ", " > "}, {" >= ", " < "}, {" < ", " >= "},
+}
+
+// opposite is a clause that holds where it does not, but for attributes that are absent.
+func opposite(clause string) string {
+	for _, f := range flipped {
+		if strings.Contains(clause, f.from) {
+			return strings.Replace(clause, f.from, f.to, 1)
+		}
+	}
+	return "NOT " + clause
 }
 
 func flips(condition string) (all []changed) {
-	for at := 0; at < len(condition); at++ {
-		for _, f := range flipped {
-			if rest, ok := strings.CutPrefix(condition[at:], f.from); ok {
-				value := condition[:at] + f.to + rest
-				all = append(all, changed{value, value})
-				break
+	clauses, joints := parts(condition)
+	for i, c := range clauses {
+		value := condition[:c.start] + opposite(condition[c.start:c.end]) + condition[c.end:]
+		all = append(all, changed{value, value})
+		if i < len(joints) {
+			j, other := joints[i], " OR "
+			if condition[j.start:j.end] == other {
+				other = " AND "
 			}
+			value := condition[:j.start] + other + condition[j.end:]
+			all = append(all, changed{value, value})
 		}
 	}
 	return all
 }
 
-// dropsOfCondition drops each comparison, with the AND or OR that joins it to its
-// neighbour.
+// dropsOfCondition drops each clause, with the AND or OR that joins it to its
+// neighbour. One that stands alone always holds then.
 func dropsOfCondition(condition string) (all []changed) {
-	clauses := strings.FieldsFunc(strings.NewReplacer(" AND ", "|", " OR ", "|").Replace(condition), func(c rune) bool { return c == '|' })
-	for _, clause := range clauses {
-		clause = strings.TrimPrefix(clause, "(") // of a group, not of a function
-		if strings.Count(clause, ")") > strings.Count(clause, "(") {
-			clause = strings.TrimSuffix(clause, ")")
+	clauses, joints := parts(condition)
+	for i, c := range clauses {
+		clause := condition[c.start:c.end]
+		value := clause + " OR NOT " + clause
+		switch {
+		case i > 0 && joints[i-1].end == c.start:
+			value = condition[:joints[i-1].start] + condition[c.end:]
+		case i < len(joints):
+			value = condition[:c.start] + condition[joints[i].end:]
 		}
-		value := condition
-		for _, joined := range []string{clause + " AND ", clause + " OR ", " AND " + clause, " OR " + clause} {
-			if strings.Contains(condition, joined) {
-				value = strings.Replace(condition, joined, "", 1)
-				break
-			}
-		}
-		if value != condition {
-			all = append(all, changed{"without " + clause, value})
-		}
+		all = append(all, changed{"without " + clause, value})
 	}
 	return all
 }
@@ -148,6 +192,9 @@ func dropsOfUpdate(update string) (all []changed) {
 	set, remove, removes := strings.Cut(strings.TrimPrefix(update, "SET "), " REMOVE ")
 	assignments := strings.Split(set, ", ")
 	for i, a := range assignments {
+		if len(assignments) == 1 && !removes {
+			break // an update that does nothing is no request
+		}
 		rest := strings.Join(append(append([]string(nil), assignments[:i]...), assignments[i+1:]...), ", ")
 		value := "SET " + rest
 		if removes {

@@ -2,10 +2,13 @@ package mutants
 
 // programs are the tests that mutants are run against.
 var programs = map[string]tests{
-	"intent":   {module: "library", pkg: "shared/intent"},
-	"dynamo":   {module: "library", pkg: "shared/dynamo"},
-	"sqsbatch": {module: "library", pkg: "shared/sqsbatch"},
-	"explore":  {module: "proof", pkg: "explore"},
+	"intent":    {module: "library", pkg: "shared/intent"},
+	"dynamo":    {module: "library", pkg: "shared/dynamo"},
+	"sqsbatch":  {module: "library", pkg: "shared/sqsbatch"},
+	"explore":   {module: "proof", pkg: "explore"},
+	"ship":      {module: "library", pkg: "functions/ship"},
+	"clearcart": {module: "library", pkg: "functions/clearcart"},
+	"adjust":    {module: "library", pkg: "functions/adjust"},
 }
 
 // Tests that wait for a deadline or for backoffs come last. Those that compare the
@@ -25,6 +28,9 @@ var killers = []killer{
 	{name: "dynamo", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, skip: "^TestContract$|" + ofText + "|" + slow},
 	{name: "sqsbatch", tests: "sqsbatch", pkgs: []string{"shared/intent", "shared/sqsbatch"}, skip: "TestC32FatesAreGathered"},
 	{name: "explore", tests: "explore", pkgs: []string{"shared/intent", "shared/dynamo"}, only: "^TestExhaustive$", more: []string{"-deviations=2"}},
+	{name: "ship", tests: "ship", pkgs: []string{"functions/ship"}},
+	{name: "clearcart", tests: "clearcart", pkgs: []string{"functions/clearcart"}},
+	{name: "adjust", tests: "adjust", pkgs: []string{"functions/adjust"}},
 	{name: "dynamo, slowly", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, only: slow, skip: ofText},
 	{name: "sqsbatch, slowly", tests: "sqsbatch", pkgs: []string{"shared/sqsbatch"}, only: "TestC32FatesAreGathered"},
 }

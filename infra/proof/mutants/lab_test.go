@@ -103,7 +103,7 @@ func TestCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(t.Context(), roots["library"], "go", "build", "-gcflags=-e", "-overlay", list, "./shared/intent", "./shared/dynamo", "./shared/sqsbatch"); err != nil {
+	if _, err := run(t.Context(), roots["library"], "go", "build", "-gcflags=-e", "-overlay", list, "./shared/...", "./functions/..."); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,13 +29,17 @@ const workers = 6
 // all are the mutants of the library that lies there, but for those that cannot be
 // told from it.
 func all(root string) ([]mutant, error) {
-	source, err := read(root, expressionsFile)
-	if err != nil {
-		return nil, err
-	}
-	found, err := ofExpressions(source)
-	if err != nil {
-		return nil, err
+	var found []mutant
+	for _, file := range expressionFiles {
+		source, err := read(root, file)
+		if err != nil {
+			return nil, err
+		}
+		more, err := ofExpressions(file, source)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
 	}
 	for _, file := range decisions {
 		source, err := read(root, file)

@@ -22,12 +22,14 @@ func ofSteps(root string) ([]mutant, error) {
 }
 
 const (
+	adjustFile     = "functions/adjust/adjust.go"
 	claimFile      = "shared/intent/claim.go"
 	configFile     = "shared/intent/config.go"
 	runFile        = "shared/intent/run.go"
 	groupFile      = "shared/dynamo/group.go"
 	ledgerFile     = "shared/dynamo/ledger.go"
 	resultFile     = "shared/dynamo/result.go"
+	retryFile      = "shared/dynamo/retry.go"
 	storeFile      = "shared/dynamo/store.go"
 	transactFile   = "shared/dynamo/transact.go"
 	batchFile      = "shared/sqsbatch/batch.go"
@@ -136,6 +138,20 @@ var steps = []step{
 	{"two verdicts on one claim share their large result", resultFile, "sum := sha256.Sum256(r.Result.JSON)", "sum := sha256.Sum256(nil)"},
 	{"a call outlives its callers", groupFile, "\t\t<-w.call.done\n", ""},
 	{"one intent's messages are as old as the first in the batch", laneFile, "\t\t\to.delivery.SentAt = earlier(o.delivery.SentAt, next.delivery.SentAt)\n", ""},
+
+	// What says nothing of a transaction's conditions.
+	{"a conflict decides a transaction", retryFile, `"TransactionConflict", `, ""},
+	{"throttling decides a transaction", retryFile, `"ThrottlingError", `, ""},
+	{"want of capacity decides a transaction", retryFile, `"ProvisionedThroughputExceeded", `, ""},
+	{"another try of it decides a transaction", retryFile, `, "TransactionInProgress"`, ""},
+
+	// The expressions of an adjustment, which are no constants.
+	{"an adjustment takes away", adjustFile, "balance + :delta", "balance - :delta"},
+	{"an adjustment of an unknown account", adjustFile, `aws.String("attribute_exists(balance)")`, `aws.String("attribute_exists(balance) OR NOT attribute_exists(balance)")`},
+	{"an adjustment of unknown accounts alone", adjustFile, `aws.String("attribute_exists(balance)")`, `aws.String("attribute_not_exists(balance)")`},
+	{"an adjustment down without funds", adjustFile, "balance >= :needed", "balance >= :needed OR NOT balance >= :needed"},
+	{"an adjustment down only without funds", adjustFile, "balance >= :needed", "balance < :needed"},
+	{"an adjustment down that leaves nothing", adjustFile, "balance >= :needed", "balance > :needed"},
 
 	// What makes a batch fail closed.
 	{"a message is done until it fails", batchFile, "\tfates := make([]fate, len(event.Records)) // all failed, until they are done\n", `	fates := make([]fate, len(event.Records))

@@ -6,7 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,10 +111,10 @@ func regions(set *token.FileSet, f *ast.File) (all []region) {
 // everywhere are the edits that all variants of a file need.
 func everywhere(file, source string) ([]edit, error) {
 	var edits []edit
-	if file == expressionsFile {
+	if slices.Contains(expressionFiles, file) {
 		// Constants become variables, each made for itself: a mutant of one is none of
 		// those that are made of it.
-		all, declared, err := expressions(source)
+		all, declared, err := expressions(file, source)
 		if err != nil {
 			return nil, err
 		}
@@ -143,14 +142,15 @@ func replacement(file, source, old, with string) (edit, error) {
 	return edit{at, at + len(old), with}, nil
 }
 
-// packageOf is the name of a file's package.
-func packageOf(file string) string { return path.Base(path.Dir(file)) }
-
 // adaptations keep a mutated expression a valid request. DynamoDB refuses one that
 // defines a value that it does not use: such a mutant would be killed by that, and not
 // by what its expression no longer says. And the statements are made of the
 // expressions as long as these are assignments and comparisons joined by AND.
 var adaptations = map[string][]struct{ old, new string }{
+	"functions/ship/orders.go": {{"	_, err := t.client.UpdateItem(", `	maps.DeleteFunc(values, func(name string, _ types.AttributeValue) bool {
+		return !regexp.MustCompile(name + "\\b").MatchString(updateShipped + conditionUnshipped)
+	})
+	_, err := t.client.UpdateItem(`}, {"import (\n", "import (\n\t\"maps\"\n\t\"regexp\"\n"}},
 	"shared/dynamo/store.go":  {{bindNow, bindUsed}},
 	"shared/dynamo/ledger.go": {{bindNow, bindUsed}},
 	"shared/dynamo/statement.go": {{
