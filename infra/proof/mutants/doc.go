@@ -4,8 +4,9 @@
 //
 // # What is broken
 //
-//   - Expressions: of each condition that is sent, each clause is dropped and flipped, and
-//     each AND and OR; of each update, each assignment and each removal is dropped.
+//   - Expressions, of records and of the functions' own tables: of each condition, each
+//     clause is dropped and flipped, and each AND and OR is flipped; of each update, each
+//     assignment and each removal is dropped.
 //   - Conditions: each part of each condition in the files that decide what becomes of an
 //     intent once always holds, and once never. So each check of an owner, a state, a
 //     lease, a window is removed, whichever way it faces.
