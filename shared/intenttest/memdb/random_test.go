@@ -17,8 +17,8 @@ import (
 // More seeds, more steps: go test ./shared/intenttest/memdb -run '^TestRandomSequences$' -args -seeds=8 -steps=5000
 var (
 	seed   = flag.Uint64("seed", 1, "of the first random sequence of calls")
-	seeds  = flag.Int("seeds", 1, "how many sequences, each by the next seed")
-	steps  = flag.Int("steps", 150, "of each random sequence of calls")
+	seeds  = flag.Int("seeds", 4, "how many sequences, each by the next seed")
+	steps  = flag.Int("steps", 75, "of each random sequence of calls")
 	report = flag.String("report", "", "write how many calls were made, and how many sequences differ, to this file")
 )
 
@@ -54,12 +54,12 @@ func TestRandomSequences(t *testing.T) {
 	}
 }
 
-// sequence makes the calls of a seed until one of them is answered in two ways, what follows would follow from that, and says how
+// sequence makes the calls of a seed until one is answered in two ways, since what follows would follow from that, and says how
 // many it made.
 func sequence(t *testing.T, seed uint64) (calls int) {
 	defer func() {
 		if t.Failed() {
-			t.Logf("again: go test ./shared/intenttest/memdb -run '^TestRandomSequences$' -args -seed=%d -steps=%d", seed, *steps)
+			t.Logf("again: go test ./shared/intenttest/memdb -run '^TestRandomSequences$' -args -seed=%d -seeds=1 -steps=%d", seed, *steps)
 		}
 	}()
 	e := newEngines(t)
