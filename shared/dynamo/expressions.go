@@ -43,8 +43,10 @@ const (
 	// Without expires_at the record is never forgotten.
 	updateFinal = "SET #state = :state, #result = :result, completed_at = :completed_at, expires_at = :expires_at REMOVE #reason"
 
-	// A release keeps its owner and a settlement brings a new one: without that
-	// the owner's late completion would still name the right token.
+	// A release keeps its owner and a settlement brings a new one: without that a
+	// late park, by who was shown the record as it was released before the doubt,
+	// undoes the verdict; and against the owner's late completion there is only
+	// the state.
 	updateReleased = "SET #state = :state, #owner = :owner, #reason = :reason"
 
 	// Without the removal an intent known not to have happened stays bound to its

@@ -27,6 +27,7 @@ var configurations = []configuration{
 	{"blind with probe, live", []string{"LIVE", "PROBES"}, true},
 	{"blind with probe, two payloads", []string{"PROBES", "PAYLOADS"}, false},
 	{"blind with probe, past the retention", []string{"PROBES", "FORGET"}, false},
+	{"blind with probe, two payloads, a false no", []string{"PROBES", "PAYLOADS", "FALSE_NO"}, false},
 	{"blind with probe, a false no", []string{"PROBES", "FALSE_NO"}, false},
 	{"blind with probe", []string{"PROBES", "LATE=2"}, false},
 	{"blind", []string{"LATE=2"}, false},
@@ -38,6 +39,7 @@ var (
 	blind          = configuration{"blind with probe", []string{"PROBES"}, false}
 	blindHeartbeat = configuration{"blind with probe, heartbeat", []string{"PROBES", "RENEWS"}, false}
 	blindPayloads  = configuration{"blind with probe, two payloads", []string{"PROBES", "PAYLOADS"}, false}
+	blindFalseNo   = configuration{"blind with probe, two payloads, a false no", []string{"PROBES", "PAYLOADS", "FALSE_NO"}, false}
 	blindRetention = configuration{"blind with probe, past the retention", []string{"PROBES", "FORGET"}, false}
 	keyed          = configuration{"keyed", []string{"KEYED"}, false}
 	keyedFinished  = configuration{"keyed, provider dedups what has finished", []string{"KEYED", "FINISHED_ONLY"}, false}
@@ -46,13 +48,13 @@ var (
 	live           = configuration{"blind, live", []string{"LIVE"}, true}
 )
 
-// mutants are those of model/rules.pml by name, but for the ones that it says are not
-// load-bearing.
+// mutants are those of model/rules.pml by name.
 var mutants = []struct {
 	name string
 	in   configuration
 }{
 	{"COMPLETION_IN_ANY_STATE", blind},
+	{"COMPLETION_WITHOUT_OWNER", blindFalseNo},
 	{"REFUSAL_WITHOUT_OWNER", blind},
 	{"RELEASE_IN_ANY_STATE", blind},
 	{"RELEASE_WITHOUT_OWNER", keyed},
@@ -66,6 +68,7 @@ var mutants = []struct {
 	{"PARK_WITHOUT_SHOWN_OWNER", blind},
 	{"SETTLE_WITHOUT_STATE", blind},
 	{"SETTLE_WITHOUT_OWNER", blind},
+	{"SETTLE_KEEPS_OWNER", keyed},
 	{"SHOWN_WITHOUT_LEASE", blindHeartbeat},
 	{"CLAIM_UNCONDITIONAL", blind},
 	{"OWN_WIN_IN_ANY_STATE", blind},
@@ -115,7 +118,8 @@ func Everything() Plan {
 func Small() Plan {
 	return Plan{
 		configurations: []configuration{blind, ledger},
-		mutants:        []string{"TAKEOVER_WITHOUT_STATE", "PARK_IN_ANY_STATE", "OWN_WIN_AFTER_LEASE", "DOUBT_ACKNOWLEDGED"},
+		mutants: []string{"TAKEOVER_WITHOUT_STATE", "PARK_IN_ANY_STATE", "OWN_WIN_AFTER_LEASE", "DOUBT_ACKNOWLEDGED",
+			"COMPLETION_WITHOUT_OWNER", "SETTLE_KEEPS_OWNER"},
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // A few seconds of the proof, where its tools are.
 func TestSmall(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles six programs")
+		t.Skip("compiles eight programs")
 	}
 	tools := find(t)
 	plan := Small()
@@ -113,18 +113,13 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// redundant are mutants without an error: what the rule would prevent others
-// prevent, too.
-var redundant = []string{"COMPLETION_WITHOUT_OWNER", "SETTLE_KEEPS_OWNER"}
-
-// Every mutant of the model runs or is known to be redundant, each has a number of
-// its own and is used, and the cases are the public ones.
+// Every mutant of the model runs, so no rule is taken to carry the protocol that does
+// not; each has a number of its own and is used, and the cases are the public ones.
 func TestMutantsAreComplete(t *testing.T) {
 	var have []string
 	for _, m := range mutants {
 		have = append(have, m.name)
 	}
-	have = append(have, redundant...)
 	var text strings.Builder
 	for _, name := range []string{"rules.pml", "record.pml", "worker.pml", "ledger.pml", "world.pml"} {
 		text.WriteString(read(name))
@@ -150,22 +145,6 @@ func TestMutantsAreComplete(t *testing.T) {
 	for _, number := range []string{"C01", "C09", "C10", "C11", "C33", "C34", "C35", "C37", "C38", "C39", "C40", "C41", "C42", "C43", "C45", "C46"} {
 		if !slices.ContainsFunc(declared(), func(m mutant) bool { return strings.HasPrefix(m.breaks, number+": ") }) {
 			t.Errorf("no mutant stands for %s", number)
-		}
-	}
-}
-
-// What the model says is not load-bearing is not: without it there is no error.
-func TestRedundantRules(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explores two models")
-	}
-	tools := find(t)
-	for _, name := range redundant {
-		c := blind
-		c.defines = append(slices.Clone(c.defines), "MUTANT="+name)
-		report, err := tools.Prove(t.Context(), Plan{configurations: []configuration{c}}, nil)
-		if err != nil || report.Errors != 0 {
-			t.Errorf("%s: got %+v, %v: it carries the protocol after all", name, report, err)
 		}
 	}
 }

@@ -1,38 +1,78 @@
 package memdb
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Another seed asks other questions: go test ./shared/intenttest/memdb -run TestRandomSequences -seed=7 -steps=5000
+// More seeds, more steps: go test ./shared/intenttest/memdb -run '^TestRandomSequences$' -args -seeds=8 -steps=5000
 var (
-	seed  = flag.Uint64("seed", 1, "of the random sequence of calls")
-	steps = flag.Int("steps", 150, "of the random sequence of calls")
+	seed   = flag.Uint64("seed", 1, "of the first random sequence of calls")
+	seeds  = flag.Int("seeds", 4, "how many sequences, each by the next seed")
+	steps  = flag.Int("steps", 75, "of each random sequence of calls")
+	report = flag.String("report", "", "write how many calls were made, and how many sequences differ, to this file")
 )
+
+// stride is after how many calls both engines' items are compared, too.
+const stride = 75
 
 // TestRandomSequences makes the same calls, drawn at random over a few keys, on both engines.
 func TestRandomSequences(t *testing.T) {
+	t.Parallel()
+	var calls, differences atomic.Int64
+	t.Run("sequences", func(t *testing.T) { // ends when all of them have
+		for i := range *seeds {
+			seed := *seed + uint64(i)
+			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+				defer func() {
+					if t.Failed() {
+						differences.Add(1)
+					}
+				}()
+				calls.Add(int64(sequence(t, seed)))
+			})
+		}
+	})
+	if *report == "" {
+		return
+	}
+	text, err := json.Marshal(map[string]int64{"calls": calls.Load(), "differences": differences.Load()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(*report, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sequence makes the calls of a seed until one is answered in two ways, since what follows would follow from that, and says how
+// many it made.
+func sequence(t *testing.T, seed uint64) (calls int) {
+	defer func() {
+		if t.Failed() {
+			t.Logf("again: go test ./shared/intenttest/memdb -run '^TestRandomSequences$' -args -seed=%d -seeds=1 -steps=%d", seed, *steps)
+		}
+	}()
 	e := newEngines(t)
 	e.anyFault = true
-	d := &dice{rand.New(rand.NewPCG(*seed, 0)), e}
-	for step := range *steps {
-		if step == *steps/2 {
+	d := &dice{rand.New(rand.NewPCG(seed, 0)), e}
+	for calls < *steps && !t.Failed() {
+		what, call := d.call()
+		e.same(t, fmt.Sprintf("seed %d, step %d: %s", seed, calls, what), call)
+		if calls++; calls%stride == 0 || calls == *steps {
 			e.sameItems(t)
 		}
-		what, call := d.call()
-		e.same(t, fmt.Sprintf("seed %d, step %d: %s", *seed, step, what), call)
-		if t.Failed() {
-			break // what follows would follow from that
-		}
 	}
-	e.sameItems(t)
+	return calls
 }
 
 // dice draws calls. Each attribute has one type, so that updates fail as often as they should and not more.

@@ -58,15 +58,22 @@ func (r Report) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| case | what happens | right | Once | Powertools for TypeScript %s | conditional put |\n|---|---|---|---|---|---|\n", powertools.Version)
 	for _, row := range r.Rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", title(row.Case.Name), row.Case.Story, row.Case.Right, row.Once, row.Powertools, row.Naive)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", title(row.Case.Name), row.Case.Story, row.Case.Right, row.Once, r.peer(row), row.Naive)
 	}
-	b.WriteString("\n† a message was never acknowledged: it ends in the dead-letter queue.")
-	for i, other := range Others {
-		fmt.Fprintf(&b, " Powertools in *%s* with %s: %s.", title(other.Case), other.Says, r.Others[i])
-	}
-	b.WriteString("\n")
+	b.WriteString("\n† a message was never acknowledged: it ends in the dead-letter queue.\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// peer is the peer's cell. Where another setting mends the case its score stands beside: a footnote would be read by few.
+func (r Report) peer(row Row) string {
+	cell := row.Powertools.String()
+	for i, other := range Others {
+		if other.Case == row.Case.Name {
+			cell += fmt.Sprintf("; with %s: %s", other.Says, r.Others[i])
+		}
+	}
+	return cell
 }
 
 func title(name string) string { return strings.ReplaceAll(name, "_", " ") }

@@ -12,6 +12,8 @@ func sample() Report {
 		Rows: []Row{
 			{Named("lost_claim_reply"), Score{Effects: 1}, Score{Effects: 1, unheard: 1}, Score{Wrong: true}},
 			{Named("big_ids"), Score{Effects: 2}, Score{Effects: 1, Wrong: true}, Score{Effects: 2}},
+			{Named("null_key"), Score{unheard: 2}, Score{Effects: 1, Wrong: true, unheard: 1}, Score{Effects: 1, Wrong: true}},
+			{Named("two_operations"), Score{Effects: 2}, Score{Effects: 1, Wrong: true}, Score{Effects: 1, Wrong: true}},
 		},
 		Others: []Score{{unheard: 2}, {Effects: 2}},
 	}
@@ -24,7 +26,9 @@ func TestReportJSON(t *testing.T) {
 	}
 	want := `{"scoreboard":[` +
 		`{"case":"lost_claim_reply","once":{"effects":1,"wrong":false},"powertools_ts":{"effects":1,"wrong":false},"naive":{"effects":0,"wrong":true}},` +
-		`{"case":"big_ids","once":{"effects":2,"wrong":false},"powertools_ts":{"effects":1,"wrong":true},"naive":{"effects":2,"wrong":false}}]}` + "\n"
+		`{"case":"big_ids","once":{"effects":2,"wrong":false},"powertools_ts":{"effects":1,"wrong":true},"naive":{"effects":2,"wrong":false}},` +
+		`{"case":"null_key","once":{"effects":0,"wrong":false},"powertools_ts":{"effects":1,"wrong":true},"naive":{"effects":1,"wrong":true}},` +
+		`{"case":"two_operations","once":{"effects":2,"wrong":false},"powertools_ts":{"effects":1,"wrong":true},"naive":{"effects":1,"wrong":true}}]}` + "\n"
 	if got := b.String(); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
@@ -63,7 +67,9 @@ func TestReportInto(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := content()
-		for _, want := range []string{"before\n" + Marker + "| case", "| 1 ✓ | 1 ✓ † | **0 ✗** |", "two operations", Marker + "after\n"} {
+		for _, want := range []string{"before\n" + Marker + "| case", "| 1 ✓ | 1 ✓ † | **0 ✗** |", "| 2 ✓ | **1 ✗** | 2 ✓ |",
+			"| 0 ✓ † | **1 ✗** †; with a key of one field: 0 ✓ † | **1 ✗** |",
+			"| 2 ✓ | **1 ✗**; with a `keyPrefix` for each operation: 2 ✓ | **1 ✗** |", Marker + "after\n"} {
 			if !strings.Contains(first, want) {
 				t.Errorf("got %s\nwant %q in it", first, want)
 			}

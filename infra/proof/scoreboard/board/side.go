@@ -82,7 +82,7 @@ type Other struct {
 
 // Others are the settings that its documentation has, but does not show for such a case.
 var Others = []Other{
-	{"null_key", "a key of one field instead of two", func(s *Side) { s.keyPath = func(bool) string { return keyField } }},
+	{"null_key", "a key of one field", func(s *Side) { s.keyPath = func(bool) string { return keyField } }},
 	{"two_operations", "a `keyPrefix` for each operation", func(s *Side) { s.Environment = []string{"OWN_PREFIXES=1"} }},
 }
 

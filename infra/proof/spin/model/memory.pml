@@ -70,9 +70,14 @@ inline find_claim(owner_) {
 
 /* A write is doomed when its condition is refused now and no late copy of the claim that would make it hold is on its way. Owners
    never come back, the states of one owner only move forward, and no record goes back to absent: it is refused for good. With KEEP
-   nothing doomed is forgotten, and that it never lands is checked instead. */
+   nothing doomed is forgotten, and that it never lands is checked instead. Mutants take that argument away: what names no owner may
+   land on a later one's claim, and where a verdict keeps the owner that owner's states move back. */
 #define by_owner(x) (x.verb != claim && x.verb != commit && x.shown_state == absent)
-#define doomed_now(x) (x.verb != 0 && !(TRANSITIONS(CAN) MORE_TRANSITIONS(CAN) false))
+#define may_land_later(x) (!final(rec.state) && by_owner(x) && !(OWNER_NAMED(x.verb)) || breaks(SETTLE_KEEPS_OWNER) && ( \
+	rec.state == in_doubt && x.shown_state == released && x.shown_owner == rec.owner || \
+	rec.state == released && x.shown_state == in_doubt && x.shown_owner == rec.owner || \
+	rec.state == released && by_owner(x) && x.owner == rec.owner && (x.verb == complete || x.verb == refuse)))
+#define doomed_now(x) (x.verb != 0 && !(TRANSITIONS(CAN) MORE_TRANSITIONS(CAN) false) && !may_land_later(x))
 inline weigh(x) {
 	if
 	:: !doomed_now(x) -> found = true

@@ -3,9 +3,11 @@
    its states by Spin, and so is each of its mutants (rules.pml), in which Spin must find an error.
 
    Checked, in every state that can be reached:
-     - the effect happens at most once; of a Blind one, once more for an operator's "no" that was false (record.pml, happens)
+     - the effect happens at most once; of a Blind one, once more for an operator's "no" that was false, and then once for
+       the other payload, too (record.pml, happens)
      - no final record ever changes, until its retention is over (LAND)
      - a completed record's effect happened, with the record's payload; a refused one's did not, and never does (becomes, happens)
+     - what is known not to have happened is not put in doubt again (record.pml, SET_park)
      - a message is acknowledged only for a final record that answers its own payload (worker.pml, ANSWER)
      - with LIVE: whatever happened, once faults cease every intent ends with its message acknowledged, or is in doubt with its
        message in quarantine; so no message is lost unreported, and nothing waits for ever (world.pml, ended)

@@ -80,9 +80,9 @@ Write write[WRITES];
 Delivery d[REQUESTS];
 bit orphan_payload;
 
-/* The far side of it all: how often the effect happened. */
-unsigned effects : 2;
-bit effect_payload;
+/* The far side of it all: how often the effect happened, and of which payloads. */
+unsigned effects : 3;
+bit happened[2];
 
 /* What the far side answers. */
 #define nothing  0
@@ -96,7 +96,7 @@ bit false_no;
 /* With FORGET: the retention is over, and the producer uses the key again. */
 bit forgotten;
 bit reused;
-#define allowed (1 + false_no - (forgotten && !reused))
+#define allowed (1 + false_no * (1 + PAYLOADS) - (forgotten && !reused))
 
 /* Of a Ledger: its own conditions hold. */
 bit funds;
@@ -112,7 +112,7 @@ bit calm; /* from now on no fault, and calls take no time worth a tick */
 
 #define happens(p) \
 	effects++; \
-	effect_payload = p; \
+	happened[p] = 1; \
 	assert(effects <= allowed); \
 	assert(rec.state != refused || false_no)
 
@@ -149,7 +149,7 @@ bit calm; /* from now on no fault, and calls take no time worth a tick */
 #define SET_complete skip
 #define SET_refuse   skip
 #define SET_release  if :: x.fresh || breaks(WINDOW_CLEARED_BY_ALL) -> rec.window = 0 :: else fi
-#define SET_park     skip
+#define SET_park     assert(rec.window > 0) /* else the effect is known not to have happened */
 #define SET_takeover OWN(x); rec.window = x.window
 #define SET_settle   if :: x.to == released -> rec.window = 0; if :: breaks(SETTLE_KEEPS_OWNER) :: else -> rec.owner = x.owner fi :: else fi
 
@@ -158,7 +158,7 @@ bit calm; /* from now on no fault, and calls take no time worth a tick */
 #define becomes(state_) \
 	rec.state = state_; \
 	if \
-	:: state_ == completed -> assert(effects > 0 && effect_payload == rec.payload); rec.lease = 0; rec.window = 0 \
+	:: state_ == completed -> assert(happened[rec.payload]); rec.lease = 0; rec.window = 0 \
 	:: state_ == refused -> assert(effects == 0 || false_no); rec.lease = 0; rec.window = 0 \
 	:: state_ == released || state_ == in_doubt && !PROBES -> rec.lease = 0 \
 	:: else \

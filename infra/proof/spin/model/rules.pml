@@ -52,9 +52,9 @@
 #define DOUBT_ACKNOWLEDGED        40 /* C46: a message in doubt is acknowledged, and nobody runs it once it is settled */
 #define SETTLED_NOT_REDRIVEN      41 /* C46: an operator settles a doubt to released and leaves its message in quarantine */
 
-/* Not load-bearing: each is covered by the others, and the model finds no error without it. */
-#define COMPLETION_WITHOUT_OWNER  42 /* complete names the state, not the owner */
-#define SETTLE_KEEPS_OWNER        43 /* a verdict "did not happen" draws no new owner */
+/* After a "no". As long as it is true and nobody parked the record twice, other rules cover these. */
+#define COMPLETION_WITHOUT_OWNER  42 /* complete names the state, not the owner: after a false "no" it lands on the claim for another payload */
+#define SETTLE_KEEPS_OWNER        43 /* a verdict "did not happen" draws no new owner: a park of the released record before it undoes it */
 
 #ifndef MUTANT
 #define MUTANT 0

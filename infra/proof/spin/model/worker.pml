@@ -252,8 +252,8 @@ proctype Worker() {
 				:: else -> i_ = own.lease; renewal(ahead); leave_copy(); me.copied = 0; no_renewal; own.lease = i_
 				fi }
 
-		:: d_step { me.at == probing && effects > 0 -> own.verb = settle; own.to = completed; me.at = calling }
-		:: d_step { me.at == probing && effects == 0 -> own.verb = settle; own.to = released; draw(own); me.at = calling }
+		:: d_step { me.at == probing && happened[own.payload] -> own.verb = settle; own.to = completed; me.at = calling }
+		:: d_step { me.at == probing && !happened[own.payload] -> own.verb = settle; own.to = released; draw(own); me.at = calling }
 		:: d_step { me.at == probing && FAULT -> list() }
 
 		:: d_step { me.at == reporting -> acknowledge() }

@@ -111,9 +111,9 @@ proctype Table() {
 	do
 	:: atomic {
 		if
-		:: d_step { DOUBTFUL && effects > 0 -> decide(completed) }
-		:: d_step { DOUBTFUL && effects == 0 && NO_REQUEST -> decide(refused) }
-		:: d_step { DOUBTFUL && effects == 0 && NO_REQUEST -> decide(released) }
+		:: d_step { DOUBTFUL && happened[rec.payload] -> decide(completed) }
+		:: d_step { DOUBTFUL && !happened[rec.payload] && NO_REQUEST -> decide(refused) }
+		:: d_step { DOUBTFUL && !happened[rec.payload] && NO_REQUEST -> decide(released) }
 		:: d_step { FALSE_NO && DOUBTFUL && !false_no -> false_no = 1; decide(released) }
 		:: desk.verb != 0 -> arriving = DESK
 #if LATE > 0
@@ -149,7 +149,7 @@ proctype Retention() {
 	:: d_step { final(rec.state) && !rec.expired && ALL_IDLE && NO_REQUEST ->
 		find_write();
 		if
-		:: !found -> rec.expired = 1; forgotten = 1; reused = 0; effects = 0; memory = nothing; remembers = 0
+		:: !found -> rec.expired = 1; forgotten = 1; reused = 0; effects = 0; happened[0] = 0; happened[1] = 0; memory = nothing; remembers = 0
 		:: else
 		fi }
 	:: d_step { rec.expired -> rec.state = absent; rec.owner = 0; rec.lease = 0; rec.window = 0; rec.payload = 0; rec.expired = 0 }
