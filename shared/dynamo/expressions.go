@@ -26,7 +26,8 @@ const (
 
 	// Who ran the effect may also say so when another parked the claim meanwhile.
 	// Without the states a completion lands on a record that was settled as not
-	// having happened.
+	// having happened; without the owner, after a false no, on a claim of another
+	// payload.
 	conditionOwnClaimOrDoubt = "#owner = :owner AND (#state = :claimed OR #state = :in_doubt)"
 
 	// Without the state the owner's completion, landing between look and write, is

@@ -34,3 +34,21 @@ var killers = []killer{
 	{name: "dynamo, slowly", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, only: slow, skip: ofText},
 	{name: "sqsbatch, slowly", tests: "sqsbatch", pkgs: []string{"shared/sqsbatch"}, only: "TestC32FatesAreGathered"},
 }
+
+// explored are mutants that the explorer must find by itself, whatever else does: that
+// its histories hold the times and the orders in which they go wrong.
+var explored = []string{
+	"the effect before the claim",
+	"the completion before the effect",
+	"the end after its answer",
+	"a settlement keeps the owner",
+	"a settlement keeps the provider's window",
+	"a takeover keeps the owner",
+	"a takeover counts the provider's window anew",
+	"a takeover counts no attempt",
+	"a takeover without the skew margin",
+	"the provider's window without its margin",
+	"a lease without its margin",
+	"a lease of half the invocation",
+	"a no of the probe without the settle time",
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -78,7 +79,7 @@ func (l *lab) run(ctx context.Context, k killer, number int, limit time.Duration
 func (l *lab) kill(ctx context.Context, m mutant, number int) (Result, error) {
 	r := Result{Mutant: m.name}
 	for _, t := range l.trials {
-		if !t.of(path.Dir(m.file)) {
+		if !t.of(path.Dir(m.file)) || slices.Contains(explored, m.name) && t.tests != "explore" {
 			continue
 		}
 		if err := t.ready(); err != nil {

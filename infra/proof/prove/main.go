@@ -38,6 +38,7 @@ type proof struct {
 
 	ThroughSDK int `json:"-"` // of Histories
 	Systems    int `json:"-"` // of Histories
+	Calls      int `json:"-"` // that both engines answered alike
 }
 
 // What is less than this proves too little, whatever went well.
@@ -71,6 +72,8 @@ const (
 	throughSDK = "1250"  // of each class
 	schedules  = "3000"  // of each function
 	clients    = "800"   // histories of worker processes
+	sequences  = "8"     // of random calls to the engines
+	calls      = "5000"  // in each
 )
 
 // prove runs one part after the other, each of which uses all cores. What one finds ends no other.
@@ -84,6 +87,7 @@ func prove(ctx context.Context) (p proof, err error) {
 		name string
 		run  func(context.Context, *proof) error
 	}{
+		{"the engine beside DynamoDB Local", engine},
 		{"the code through every history of few deviations", explore},
 		{"the functions in a small system", systems},
 		{"worker processes, by porcupine", processes},
@@ -97,6 +101,7 @@ func prove(ctx context.Context) (p proof, err error) {
 		}
 		fmt.Fprintf(os.Stderr, "== %v\n", time.Since(began).Round(time.Second))
 	}
-	fmt.Fprintf(os.Stderr, "%d histories: %d through the SDK, %d of the functions' systems\n", p.Histories, p.ThroughSDK, p.Systems)
+	fmt.Fprintf(os.Stderr, "%d histories: %d through the SDK, %d of the functions' systems; %d calls to both engines\n",
+		p.Histories, p.ThroughSDK, p.Systems, p.Calls)
 	return p, errors.Join(faults...)
 }

@@ -50,6 +50,17 @@ func systems(ctx context.Context, p *proof) error {
 	return errors.Join(faults...)
 }
 
+// engine holds the DynamoDB in memory, on which the histories run, to DynamoDB Local.
+func engine(ctx context.Context, p *proof) error {
+	var found struct {
+		Calls       int `json:"calls"`
+		Differences int `json:"differences"`
+	}
+	err := test(ctx, root, "./shared/intenttest/memdb", "^TestRandomSequences$", &found, "-seeds="+sequences, "-steps="+calls)
+	p.Calls, p.Violations = found.Calls, p.Violations+found.Differences
+	return err
+}
+
 func processes(ctx context.Context, p *proof) error {
 	return test(ctx, ".", "./linear", "^TestHistories$", &p.Porcupine, "-histories="+clients)
 }
