@@ -121,6 +121,8 @@ var broken = []breakage{
 	{"variables-declared", "one less (C22)", "          USERS_TABLE: !Ref UsersTable\n", "", "ChargeFunction", []string{"reads USERS_TABLE", "QUEUE_URL"}, nil},
 	{"variables-declared", "one less for all (C22)", "        SCOPE: !Ref AWS::StackName\n", "", "ShipFunction", []string{"reads SCOPE", "ORDERS_TABLE"}, nil},
 
+	{"processors", "more than one", "    MemorySize: 256\n", "    MemorySize: 3008\n", "ShipFunction", []string{"3008 MB", "GOMAXPROCS 1"}, nil},
+
 	{"variables-read", "one more (C22)", "          ORDERS_TABLE: !Ref OrdersTable\n", "          ORDERS_TABLE: !Ref OrdersTable\n          ORDERS: x\n",
 		"ShipFunction", []string{"declares ORDERS,", "ORDERS_TABLE"}, nil},
 }

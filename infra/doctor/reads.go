@@ -17,7 +17,7 @@ import (
 const module = "github.com/singleeffect/once/"
 
 // lookups are what reads an environment variable: those of shared/environment, and of os.
-var lookups = []string{"Required", "Optional", "Whole", "Switch", "Getenv", "LookupEnv"}
+var lookups = []string{"Required", "Optional", "Whole", "Switch", "Here", "Getenv", "LookupEnv"}
 
 // Reads returns the names of the environment variables that each function's code reads, sorted, by the function's folder: those in its
 // package, and in the project's packages that it is built of, but for AWS_…, which Lambda sets whatever a template declares. root is the

@@ -29,6 +29,18 @@ func variablesDeclared(s Stack, found report) {
 // ofRuntime are the variables that Go itself reads (package runtime, "Environment Variables").
 var ofRuntime = []string{"GOGC", "GOMAXPROCS", "GOMEMLIMIT"}
 
+// oneProcessor is the memory in MB up to which a function has one processor, or a part of it (AWS Lambda developer guide, "Configure Lambda
+// function memory").
+const oneProcessor = 1769
+
+func processors(s Stack, found report) {
+	for _, f := range s.Functions {
+		if f.Environment["GOMAXPROCS"] == "1" && f.MemoryMB > oneProcessor {
+			found(f.LogicalID, "has %d MB, more than one processor from %d MB on, and GOMAXPROCS 1", f.MemoryMB, oneProcessor)
+		}
+	}
+}
+
 // variablesRead leaves alone what is the SDK's to read, or the runtime's.
 func variablesRead(s Stack, found report) {
 	for _, f := range s.readers() {

@@ -279,9 +279,13 @@ func TestClaimTakesNoWrites(t *testing.T) {
 		LeaseUntil: time.Now().Add(budget), ClaimedAt: time.Now(), Writes: b.rows(d.Key, 1),
 	}
 	for name, next := range map[string]intent.Record{"a claim": claim, "a final record": claim.Finish(intent.StateCompleted, nil, time.Now(), time.Hour)} {
-		if got, err := w.store.Claim(t.Context(), next); !errors.Is(err, intent.ErrWritesRejected) {
-			t.Errorf("%s: got %+v and error %v, want ErrWritesRejected", name, got, err)
+		group, leave := w.store.Group(2)
+		for _, store := range []intent.Store{w.store, group} {
+			if got, err := store.Claim(t.Context(), next); !errors.Is(err, intent.ErrWritesRejected) {
+				t.Errorf("%s: got %+v and error %v, want ErrWritesRejected", name, got, err)
+			}
 		}
+		leave()
 	}
 	if got := w.writes(); got != 0 || len(b.item(t, intentOf(d))) != 0 {
 		t.Errorf("requests that write: got %d, want none", got)

@@ -2,12 +2,13 @@ package environment_test
 
 import (
 	"context"
-	"io"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -40,14 +41,14 @@ func TestCredentialsAreTheRoles(t *testing.T) {
 
 // Where Lambda gives an address in place of keys, as it does where a process outlives them, they are asked for there, and kept.
 func TestCredentialsFromAnAddress(t *testing.T) {
-	asked := 0
+	asked, expires := 0, time.Now().Add(time.Hour)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked++
 		if r.Header.Get("Authorization") != "token" {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		_, _ = io.WriteString(w, `{"AccessKeyId":"short","SecretAccessKey":"lived","Token":"keys","Expiration":"2100-01-01T00:00:00Z"}`)
+		_, _ = fmt.Fprintf(w, `{"AccessKeyId":"short","SecretAccessKey":"lived","Token":"keys","Expiration":%q}`, expires.UTC().Format(time.RFC3339))
 	}))
 	defer server.Close()
 	more := map[string]string{
@@ -64,11 +65,38 @@ func TestCredentialsFromAnAddress(t *testing.T) {
 	if asked != 1 {
 		t.Errorf("asked %d times, want once", asked)
 	}
+	// Keys that expire within an invocation are not used up.
+	expires = time.Now().Add(2 * time.Minute)
+	f = wired(t, more)
+	for range 2 {
+		if _, err := f.AWS.Credentials.Retrieve(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked != 3 {
+		t.Errorf("asked %d times for keys that soon expire, want twice", asked-1)
+	}
 	// Keys come before an address, as with the SDK's own loader.
 	delete(more, "AWS_ACCESS_KEY_ID")
 	delete(more, "AWS_SECRET_ACCESS_KEY")
 	if got, err := wired(t, more).AWS.Credentials.Retrieve(t.Context()); err != nil || got.AccessKeyID != "key" {
 		t.Errorf("with keys: got %q and error %v", got.AccessKeyID, err)
+	}
+}
+
+// A token is sent nowhere else.
+func TestErrAddressOfCredentials(t *testing.T) {
+	for address, here := range map[string]bool{
+		"http://127.0.0.1:9001/": true, "http://localhost/x": true, "http://[::1]:80": true, "http://169.254.170.23/v1/credentials": true,
+		"http://example.com": false, "http://10.0.0.1": false, "https://example.com": false, "169.254.170.23": false, "http://": false, "::": false,
+	} {
+		values := complete()
+		delete(values, "AWS_ACCESS_KEY_ID")
+		values["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = address
+		_, err := environment.NewFunction("charge", variables(values))
+		if here != (err == nil) || !here && !strings.Contains(err.Error(), `AWS_CONTAINER_CREDENTIALS_FULL_URI="`+address+`"`) {
+			t.Errorf("%s: got error %v", address, err)
+		}
 	}
 }
 
@@ -116,7 +144,8 @@ type host struct{ url string }
 
 func (h *host) Error() string { return "would call " + h.url }
 
-// The clients look for a configuration's endpoints by the names of methods, which nothing but a call shows to be the right ones.
+// The clients look for a configuration's endpoints by the names of methods, and in the process's own environment, too: nothing but
+// a call in that environment shows where they go.
 func TestEndpoints(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -146,6 +175,9 @@ func TestEndpoints(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			for name, value := range test.more {
+				t.Setenv(name, value)
+			}
 			got := resolved(t, wired(t, test.more).AWS)
 			for service, want := range test.want {
 				if got[service] != want {

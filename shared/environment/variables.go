@@ -4,6 +4,8 @@ package environment
 
 import (
 	"fmt"
+	"net"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +61,24 @@ func (v *Variables) Switch(name string) bool {
 		v.invalid = append(v.invalid, fmt.Sprintf("%s=%q is neither true nor false", name, value))
 	}
 	return on
+}
+
+// Here returns a required address of this machine: what is sent there, such as a
+// token, leaves it neither by mistake nor unencrypted.
+func (v *Variables) Here(name string) string {
+	value := v.Required(name)
+	address, err := url.Parse(value)
+	if value != "" && (err != nil || address.Scheme != "http" || !here(address.Hostname())) {
+		v.invalid = append(v.invalid, fmt.Sprintf("%s=%q is no http address of this machine", name, value))
+	}
+	return value
+}
+
+// here reports a host that is this machine, or the link-local address where AWS's
+// agents answer.
+func here(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip.IsLoopback() || ip.IsLinkLocalUnicast()
 }
 
 // Err returns a *Error for all variables that were missing or unusable so far.

@@ -40,11 +40,22 @@ func Build(ctx context.Context, into string) (All, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(all, Contender{Name: Powertools, Title: "Powertools for TypeScript", Key: "id", command: command}), nil
+	return append(all, Contender{
+		Name: Powertools, Title: "Powertools for TypeScript", Key: "id", command: command, deployed: powertools.Bundle(command),
+	}), nil
 }
 
 // runtime is what template.yaml sets for every function of the stack. The plain Go handler has it too: it is no merit of a library's.
 var runtime = []string{"GOGC=200", "GOMAXPROCS=1"}
+
+// Runtimes says on what they run: it is a part of what is measured.
+func Runtimes(ctx context.Context) (string, error) {
+	node, err := exec.CommandContext(ctx, "node", "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask for Node's version: %w", err)
+	}
+	return fmt.Sprintf("Go runs with %s, Node %s as it comes", strings.Join(runtime, " "), bytes.TrimSpace(node)), nil
+}
 
 // BuildGo builds those in Go alone.
 func BuildGo(ctx context.Context, into string) (All, error) {
@@ -57,9 +68,9 @@ func BuildGo(ctx context.Context, into string) (All, error) {
 		return nil, err
 	}
 	return All{
-		{Name: Once, Title: "Once", Key: "intent", command: once, environment: runtime},
-		{Name: Single, Title: "Once, `Claim=put`", Key: "intent", command: once, environment: append([]string{"CLAIM=put"}, runtime...)},
-		{Name: Naive, Title: "plain Go, put and update", Key: "id", command: naive, environment: runtime},
+		{Name: Once, Title: "Once", Key: "intent", command: once, environment: runtime, deployed: once[0]},
+		{Name: Single, Title: "Once, `Claim=put`", Key: "intent", command: once, environment: append([]string{"CLAIM=put"}, runtime...), deployed: once[0]},
+		{Name: Naive, Title: "plain Go, put and update", Key: "id", command: naive, environment: runtime, deployed: naive[0]},
 	}, nil
 }
 

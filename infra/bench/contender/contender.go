@@ -26,7 +26,11 @@ type Contender struct {
 
 	command     []string
 	environment []string
+	deployed    string // the file of what would be deployed
 }
+
+// Zipped is the size in bytes of the archive that would be deployed, built for this machine.
+func (c Contender) Zipped() (int64, error) { return Zipped(c.deployed) }
 
 // Place is where a contender keeps its records.
 type Place struct{ Endpoint, Table string }

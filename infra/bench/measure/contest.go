@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/singleeffect/once/infra/bench/message"
@@ -44,10 +45,10 @@ func (b *bench) contest(ctx context.Context, r *report.Report) error {
 	var bare []sample
 	for round := range b.Rounds {
 		b.Say("  round %d of %d", round+1, b.Rounds)
-		if err := direct.round(ctx, round, b.Batches); err != nil {
+		if err := direct.round(ctx, b.Batches); err != nil {
 			return err
 		}
-		if err := delayed.round(ctx, round, b.Batches); err != nil {
+		if err := delayed.round(ctx, b.Batches); err != nil {
 			return err
 		}
 		s, err := floor.run(ctx, b.Batches)
@@ -98,14 +99,13 @@ func (f *field) leave() {
 	}
 }
 
-// round gives each contender its turn in each scenario, another one first each time.
-func (f *field) round(ctx context.Context, round, batches int) error {
+// round gives each contender its turn in each scenario, each time in another order.
+func (f *field) round(ctx context.Context, batches int) error {
 	keys := map[string][]string{New: message.Keys(batches)}
 	keys[Duplicate] = keys[New]
 	keys[Half] = message.Half(keys[New], message.Keys(batches))
 	for _, scenario := range report.Scenarios {
-		for turn := range f.entrants {
-			i := (round + turn) % len(f.entrants)
+		for _, i := range rand.Perm(len(f.entrants)) {
 			s, err := f.entrants[i].run(ctx, keys[scenario])
 			if err != nil {
 				return fmt.Errorf("%s: %w", scenario, err)

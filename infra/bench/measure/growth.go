@@ -17,7 +17,10 @@ import (
 // smallest is the table that the largest is compared with; between them each has ten times as many records as the one before.
 const smallest = 1000
 
-// growth measures new batches on tables of several sizes, by turns. Each batch makes a table larger: by little.
+// growthBatches are those of a turn on one table: few, since each makes it larger.
+const growthBatches = 10
+
+// growth measures new batches on tables of several sizes, by turns.
 func (b *bench) growth(ctx context.Context, r *report.Report) error {
 	record, err := sampleRecord(ctx)
 	if err != nil {
@@ -49,7 +52,7 @@ func (b *bench) growth(ctx context.Context, r *report.Report) error {
 	for round := range b.Rounds {
 		for turn := range entrants {
 			i := (round + turn) % len(entrants)
-			s, err := entrants[i].run(ctx, message.Keys(b.Batches))
+			s, err := entrants[i].run(ctx, message.Keys(growthBatches))
 			if err != nil {
 				return err
 			}

@@ -47,8 +47,15 @@ func Run(ctx context.Context, p Plan) (r report.Report, err error) {
 	}
 	defer stop()
 	b := bench{Plan: p, engine: board.Engine{Endpoint: endpoint}, all: all}
+	if r.Runtimes, err = contender.Runtimes(ctx); err != nil {
+		return r, err
+	}
 	for _, c := range all {
-		r.Contenders = append(r.Contenders, report.Contender{Name: c.Name, Title: c.Title})
+		size, err := c.Zipped()
+		if err != nil {
+			return r, err
+		}
+		r.Contenders = append(r.Contenders, report.Contender{Name: c.Name, Title: c.Title, ZipMB: float64(size) / 1e6})
 	}
 	for _, part := range []struct {
 		says string

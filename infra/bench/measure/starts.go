@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/singleeffect/once/infra/bench/contender"
@@ -9,7 +10,8 @@ import (
 	"github.com/singleeffect/once/infra/bench/report"
 )
 
-// starts starts each contender several times, by turns, and lets it answer one new batch.
+// starts starts each contender several times, each time in another order, and lets it answer one new batch: who comes after a process
+// that held much memory starts more slowly.
 func (b *bench) starts(ctx context.Context, r *report.Report) error {
 	list := b.all
 	polls, answers := make([][]float64, len(list)), make([][]float64, len(list))
@@ -21,7 +23,8 @@ func (b *bench) starts(ctx context.Context, r *report.Report) error {
 		}
 	}
 	for range b.Starts {
-		for i, c := range list {
+		for _, i := range rand.Perm(len(list)) {
+			c := list[i]
 			poll, answer, err := b.start(ctx, c, tables[i])
 			if err != nil {
 				return err

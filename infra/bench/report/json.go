@@ -55,6 +55,7 @@ type part struct {
 	PeakMB      number           `json:"rss_peak_mb"`
 	FirstPollMS number           `json:"start_to_first_poll_ms"`
 	AnswerMS    number           `json:"start_to_first_answer_ms"`
+	ZipMB       size             `json:"zip_mb"`
 }
 
 // number is written with four digits that count, and as null if it was not measured.
@@ -106,7 +107,7 @@ func (r Report) JSON(w io.Writer) error {
 		l.Zips[z.Name] = size(z.MB)
 	}
 	for _, c := range r.Contenders {
-		l.Contenders[c.Name] = part{c.Direct, c.Delayed, c.Units, number(c.ResidentMB), number(c.PeakMB), number(c.FirstPollMS), number(c.AnswerMS)}
+		l.Contenders[c.Name] = part{c.Direct, c.Delayed, c.Units, number(c.ResidentMB), number(c.PeakMB), number(c.FirstPollMS), number(c.AnswerMS), size(c.ZipMB)}
 	}
 	return json.NewEncoder(w).Encode(map[string]line{"bench": l})
 }

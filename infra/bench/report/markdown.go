@@ -45,8 +45,9 @@ var rows = []row{
 	}},
 	{"resident memory, MB", func(c Contender) string { return fmt.Sprintf("%.0f", c.ResidentMB) }},
 	{"start to first poll, to first answer, ms", func(c Contender) string {
-		return fmt.Sprintf("%.0f, %.0f", c.FirstPollMS, c.AnswerMS)
+		return fmt.Sprintf("%.1f, %.1f", c.FirstPollMS, c.AnswerMS)
 	}},
+	{"zip, MB", func(c Contender) string { return fmt.Sprintf("%.1f", c.ZipMB) }},
 }
 
 // Markdown is the table and what is to be known about it.
@@ -75,8 +76,9 @@ func (r Report) Markdown() string {
 func (r Report) notes() string {
 	var b strings.Builder
 	f := r.Figures()
-	fmt.Fprintf(&b, "In one run, by turns, medians. Two requests of a batch sent bare, 5 ms added to each reply: %.1f ms; Once takes %.2f times as long, "+
-		"Powertools %.2f times.", r.Floor.P50, f.Latency, f.PeerLatency)
+	fmt.Fprintf(&b, "In one run, by turns, medians; %s. Two requests of a batch sent bare, 5 ms added to each reply: %.1f ms; Once takes %.2f times as long, "+
+		"Powertools %.2f times. DynamoDB Local takes longer for a call of several statements than for "+
+		"as many single ones side by side: how fast one process of Once is there is how fast the engine is.", r.Runtimes, r.Floor.P50, f.Latency, f.PeerLatency)
 	for _, e := range r.Effects {
 		low, high, _ := strings.Cut(e.Takes, "-")
 		fmt.Fprintf(&b, " With effects of %s to %s Once makes %.2g requests a message.", low, high, e.Requests)
@@ -96,6 +98,9 @@ func (r Report) notes() string {
 		fmt.Fprintf(&b, "%s %s %.1f", separator, z.Name, z.MB)
 	}
 	b.WriteString(".")
+	if missed := r.Missed(); len(missed) > 0 {
+		b.WriteString(" Missed targets: " + strings.Join(missed, "; ") + ".")
+	}
 	return b.String()
 }
 

@@ -20,6 +20,7 @@ type Report struct {
 	Zips       []Zip // of the stack's functions
 	Growth     []Size
 	Workers    []Workers
+	Runtimes   string // on what the contenders ran
 }
 
 // Contender is what was measured of one.
@@ -31,6 +32,7 @@ type Contender struct {
 	ResidentMB  float64          // at the end of the rounds
 	PeakMB      float64
 	FirstPollMS float64 // from the start of the process
+	ZipMB       float64 // 10^6 bytes; of what ran, and so of this machine's architecture
 	AnswerMS    float64 // to the answer to a first new batch
 }
 
