@@ -58,6 +58,11 @@ const (
 	longest  = 10 * time.Minute // of the unchanged code
 )
 
+// within runs a program with 3 GB of address space, half of which is what Go reserves:
+// a mutant that turns in circles may take all the memory there is, and several run side
+// by side.
+const within = `ulimit -v 3145728 2>/dev/null; exec "$0" "$@"`
+
 // verdict is what a run of a killer says.
 type verdict struct {
 	failed string        // the test that failed, or was the last to begin; empty: all passed
@@ -73,9 +78,9 @@ func (k killer) run(ctx context.Context, t tests, dir string, mutant int, limit 
 		return verdict{}, err
 	}
 	defer stop()
-	args := append([]string{"-test.v", "-test.failfast", "-test.parallel=64", "-test.timeout=" + limit.String(),
+	args := append([]string{"-c", within, t.program, "-test.v", "-test.failfast", "-test.parallel=64", "-test.timeout=" + limit.String(),
 		"-test.run=" + k.only, "-test.skip=" + k.skip}, k.more...)
-	cmd := exec.CommandContext(ctx, t.program, args...)
+	cmd := exec.CommandContext(ctx, "sh", args...)
 	cmd.Dir = dir
 	// One processor each: several are run side by side, and one that hangs turns in circles.
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, mutant), "DYNAMODB_ENDPOINT="+endpoint, "GOMAXPROCS=1")
