@@ -73,7 +73,7 @@ type answer struct {
 // Claim joins the claims of the batch.
 func (g *group) Claim(ctx context.Context, next intent.Record) (intent.Record, error) {
 	claim, ok := g.insert(next)
-	if next.State != intent.StateClaimed || next.Writes != nil || !ok {
+	if next.Writes != nil || !ok {
 		return g.Store.Claim(ctx, next)
 	}
 	a, err := g.join(ctx, next, claim)

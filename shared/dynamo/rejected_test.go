@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -279,15 +280,54 @@ func TestClaimTakesNoWrites(t *testing.T) {
 		LeaseUntil: time.Now().Add(budget), ClaimedAt: time.Now(), Writes: b.rows(d.Key, 1),
 	}
 	for name, next := range map[string]intent.Record{"a claim": claim, "a final record": claim.Finish(intent.StateCompleted, nil, time.Now(), time.Hour)} {
-		group, leave := w.store.Group(2)
-		for _, store := range []intent.Store{w.store, group} {
-			if got, err := store.Claim(t.Context(), next); !errors.Is(err, intent.ErrWritesRejected) {
-				t.Errorf("%s: got %+v and error %v, want ErrWritesRejected", name, got, err)
+		if got, err := w.store.Claim(t.Context(), next); !errors.Is(err, intent.ErrWritesRejected) {
+			t.Errorf("%s: got %+v and error %v, want ErrWritesRejected", name, got, err)
+		}
+		for _, err := range b.claimTogether(t, w, next) {
+			if !errors.Is(err, intent.ErrWritesRejected) {
+				t.Errorf("%s in a group: got error %v, want ErrWritesRejected", name, err)
 			}
 		}
-		leave()
 	}
 	if got := w.writes(); got != 0 || len(b.item(t, intentOf(d))) != 0 {
 		t.Errorf("requests that write: got %d, want none", got)
+	}
+}
+
+// claimTogether claims a record and another one like it in a group of two.
+func (b *bench) claimTogether(t *testing.T, w *worker, next intent.Record) (errs [2]error) {
+	t.Helper()
+	group, leave := w.store.Group(len(errs))
+	var running sync.WaitGroup
+	for i := range errs {
+		next := next
+		next.Intent += strings.Repeat("+", i)
+		running.Go(func() {
+			defer leave()
+			_, errs[i] = group.Claim(t.Context(), next)
+		})
+	}
+	running.Wait()
+	return errs
+}
+
+// A claim that says more than a claim does keeps that, also in a group.
+func TestClaimOfMore(t *testing.T) {
+	b := newBench(t)
+	w := b.worker(t)
+	d := message(t, `{"cents":10}`)
+	claim := intent.Record{
+		Intent: intentOf(d), State: intent.StateClaimed, Owner: intent.NewOwner(), Attempt: 1,
+		LeaseUntil: time.Now().Add(budget), ClaimedAt: time.Now(), Reason: "because",
+	}
+	for _, err := range b.claimTogether(t, w, claim) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, key := range []string{claim.Intent, claim.Intent + "+"} {
+		if got, err := w.store.Load(t.Context(), key); err != nil || got.Reason != claim.Reason {
+			t.Errorf("got %+v and error %v, want the reason", got, err)
+		}
 	}
 }
