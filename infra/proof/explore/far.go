@@ -38,7 +38,7 @@ func (k *worker) effect(ctx context.Context, p payload, a intent.Attempt) (any, 
 		ctx = context.WithoutCancel(ctx) // whoever stalls hears of no deadline
 	}
 	k.holds(a.Key, false)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !k.ends.IsZero() { // else a renewal that fails may end it at any instant
 		w.fail("an effect begins when its time is over")
 	}
 	w.begins(a)
