@@ -220,10 +220,7 @@ func TestWritesThatWereNotLookedAt(t *testing.T) {
 				}
 				return intenttest.Fault{}
 			}
-			claim := intent.Record{
-				Intent: intentOf(d), State: intent.StateClaimed, Owner: intent.NewOwner(), Attempt: 1,
-				LeaseUntil: time.Now().Add(budget), ClaimedAt: time.Now(),
-			}
+			claim := claimOf(d)
 			if _, err := w.store.Claim(t.Context(), claim); err != nil {
 				t.Fatal(err)
 			}
@@ -275,15 +272,13 @@ func TestClaimTakesNoWrites(t *testing.T) {
 	b := newBench(t)
 	w := b.worker(t)
 	d := message(t, `{"cents":10}`)
-	claim := intent.Record{
-		Intent: intentOf(d), State: intent.StateClaimed, Owner: intent.NewOwner(), Attempt: 1,
-		LeaseUntil: time.Now().Add(budget), ClaimedAt: time.Now(), Writes: b.rows(d.Key, 1),
-	}
+	claim := claimOf(d)
+	claim.Writes = b.rows(d.Key, 1)
 	for name, next := range map[string]intent.Record{"a claim": claim, "a final record": claim.Finish(intent.StateCompleted, nil, time.Now(), time.Hour)} {
 		if got, err := w.store.Claim(t.Context(), next); !errors.Is(err, intent.ErrWritesRejected) {
 			t.Errorf("%s: got %+v and error %v, want ErrWritesRejected", name, got, err)
 		}
-		for _, err := range b.claimTogether(t, w, next) {
+		for _, err := range claimTogether(t, w, next) {
 			if !errors.Is(err, intent.ErrWritesRejected) {
 				t.Errorf("%s in a group: got error %v, want ErrWritesRejected", name, err)
 			}
@@ -295,7 +290,7 @@ func TestClaimTakesNoWrites(t *testing.T) {
 }
 
 // claimTogether claims a record and another one like it in a group of two.
-func (b *bench) claimTogether(t *testing.T, w *worker, next intent.Record) (errs [2]error) {
+func claimTogether(t *testing.T, w *worker, next intent.Record) (errs [2]error) {
 	t.Helper()
 	group, leave := w.store.Group(len(errs))
 	var running sync.WaitGroup
@@ -316,11 +311,9 @@ func TestClaimOfMore(t *testing.T) {
 	b := newBench(t)
 	w := b.worker(t)
 	d := message(t, `{"cents":10}`)
-	claim := intent.Record{
-		Intent: intentOf(d), State: intent.StateClaimed, Owner: intent.NewOwner(), Attempt: 1,
-		LeaseUntil: time.Now().Add(budget), ClaimedAt: time.Now(), Reason: "because",
-	}
-	for _, err := range b.claimTogether(t, w, claim) {
+	claim := claimOf(d)
+	claim.Reason = "because"
+	for _, err := range claimTogether(t, w, claim) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,7 +96,7 @@ func updateOf(table, update string) form {
 // insert is the claim as a statement. False: it has other attributes than a claim.
 func (s *Store) insert(next intent.Record) (statement, bool) {
 	it := encode(next, nil)
-	st := s.forms.insert.with(it)
+	st := s.forms().insert.with(it)
 	return st, len(it) == len(st.parameters) && !slices.Contains(st.parameters, nil)
 }
 
@@ -104,7 +104,7 @@ func (s *Store) insert(next intent.Record) (statement, bool) {
 func (s *Store) update(next intent.Record, result types.AttributeValue) statement {
 	v := values(next, result)
 	v[attrIntent] = text(next.Intent)
-	return s.forms.updates[updateFor(next)].with(v)
+	return s.forms().updates[updateFor(next)].with(v)
 }
 
 // quoted is an attribute's name for PartiQL.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,7 +21,7 @@ import (
 type Store struct {
 	client         API
 	table          string
-	forms          forms         // of its statements
+	forms          func() forms  // of its statements; made when a group first needs them
 	alone          bool          // no two records share a call
 	linger         time.Duration // of a group's first write
 	storeResultFor time.Duration // at the most, a large one
@@ -30,7 +31,10 @@ var _ intent.Store = (*Store)(nil)
 
 // New returns the store on the table.
 func New(client API, table string) *Store {
-	return &Store{client: client, table: table, forms: formsOn(table), linger: linger, storeResultFor: storeResultFor}
+	return &Store{
+		client: client, table: table, linger: linger, storeResultFor: storeResultFor,
+		forms: sync.OnceValue(func() forms { return formsOn(table) }),
+	}
 }
 
 // Alone returns the store that makes a call for each record, whatever its batch.

@@ -136,6 +136,14 @@ func intentOf(d intent.Delivery) string {
 	return intent.Key{Scope: "test", Operation: "charge", ID: d.Key}.String()
 }
 
+// claimOf is a first claim of the intent.
+func claimOf(d intent.Delivery) intent.Record {
+	return intent.Record{
+		Intent: intentOf(d), State: intent.StateClaimed, Owner: intent.NewOwner(), Attempt: 1,
+		LeaseUntil: time.Now().Add(budget), ClaimedAt: time.Now(),
+	}
+}
+
 type item = map[string]types.AttributeValue
 
 // item is the record as the table holds it.
