@@ -19,6 +19,7 @@ const (
 	Once       = "once"
 	Single     = "once_single" // ours, a call for each record
 	Naive      = "naive_go"
+	Batched    = "batched_go" // the floor: what the calls cost without a guard
 	Powertools = "powertools_ts"
 )
 
@@ -67,10 +68,15 @@ func BuildGo(ctx context.Context, into string) (All, error) {
 	if err != nil {
 		return nil, err
 	}
+	batched, err := build(ctx, into, "batched")
+	if err != nil {
+		return nil, err
+	}
 	return All{
 		{Name: Once, Title: "Once", Key: "intent", command: once, environment: runtime, deployed: once[0]},
 		{Name: Single, Title: "Once, `Claim=put`", Key: "intent", command: once, environment: append([]string{"CLAIM=put"}, runtime...), deployed: once[0]},
 		{Name: Naive, Title: "plain Go, put and update", Key: "id", command: naive, environment: runtime, deployed: naive[0]},
+		{Name: Batched, Title: "plain Go, two calls a batch, no guard", Key: "id", command: batched, environment: runtime, deployed: batched[0]},
 	}, nil
 }
 

@@ -61,6 +61,7 @@ func TestContest(t *testing.T) {
 		{New: 0.2, Half: 0.2, Duplicate: 0.1}, // duplicates come with their records here
 		{New: 2, Half: 1.5, Duplicate: 1},
 		{New: 2, Half: 1.5, Duplicate: 1},
+		{New: 0.2, Half: 0.2, Duplicate: 0.1},
 	} {
 		c := r.Contenders[i]
 		for scenario, requests := range want {

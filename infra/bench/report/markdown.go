@@ -77,8 +77,9 @@ func (r Report) notes() string {
 	var b strings.Builder
 	f := r.Figures()
 	fmt.Fprintf(&b, "In one run, by turns, medians; %s. Two requests of a batch sent bare, 5 ms added to each reply: %.1f ms; Once takes %.2f times as long, "+
-		"Powertools %.2f times. DynamoDB Local takes longer for a call of several statements than for "+
-		"as many single ones side by side: how fast one process of Once is there is how fast the engine is.", r.Runtimes, r.Floor.P50, f.Latency, f.PeerLatency)
+		"Powertools %.2f times. Once takes %.2f of Powertools' CPU for a new message and %.2f for a duplicate; the calls alone, without a guard, take %.2f and %.2f. DynamoDB Local takes longer for a call of several statements than for "+
+		"as many single ones side by side: how fast one process of Once is there is how fast the engine is.", r.Runtimes, r.Floor.P50, f.Latency, f.PeerLatency,
+		f.CPUNew, f.CPUDuplicate, f.FloorNew, f.FloorDuplicate)
 	for _, e := range r.Effects {
 		low, high, _ := strings.Cut(e.Takes, "-")
 		fmt.Fprintf(&b, " With effects of %s to %s Once makes %.2g requests a message.", low, high, e.Requests)

@@ -84,7 +84,7 @@ func (r Report) plotCPU() (*plot.Plot, error) {
 		p.Add(bars)
 		p.Legend.Add(scenario, bars)
 	}
-	p.NominalX("Once", "Claim=put", "plain Go", "Powertools")
+	p.NominalX("Once", "Claim=put", "plain Go", "no guard", "Powertools")
 	return p, nil
 }
 

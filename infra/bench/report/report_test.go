@@ -33,7 +33,7 @@ func sample() Report {
 		}
 	}
 	return Report{
-		Contenders: []Contender{entrant(contender.Once, 80), entrant(contender.Single, 200), entrant(contender.Naive, 400), entrant(contender.Powertools, 1000)},
+		Contenders: []Contender{entrant(contender.Once, 80), entrant(contender.Single, 200), entrant(contender.Naive, 400), entrant(contender.Batched, 50), entrant(contender.Powertools, 1000)},
 		Floor:      Batch{P50: 7.5, P99: 9},
 		Effects:    []Effect{{"40ms-60ms", 0.3}, {"50ms-500ms", 0.9}},
 		Classes:    []Class{{KeyedBatch, Units{0.2, 2, 0}, Units{0.1, 1, 0}}, {LedgerThree, Units{1, 8, 0}, Units{1, 8, 0}}},
@@ -55,6 +55,9 @@ func TestJSON(t *testing.T) {
 		`"zip_mb":{"adjust":4.32,"charge":5.1},"growth_p50_ratio":1.25,"missed":["zip of charge in MB"],`
 	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 || !strings.HasSuffix(got, "\n") {
 		t.Errorf("got  %s\nwant %s… and one line", got, want)
+	}
+	if want := `"floor_cpu_ratio":{"new":0.05,"duplicate":0.05}`; !strings.Contains(b.String(), want) {
+		t.Errorf("got %s, want %s in it", b.String(), want)
 	}
 	if !json.Valid(b.Bytes()) {
 		t.Error("no JSON")

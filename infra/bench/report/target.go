@@ -10,6 +10,8 @@ import (
 type Figures struct {
 	CPUNew, CPUDuplicate float64
 	Latency              float64 // batch p50 with the delay, by the floor's
+	FloorNew             float64 // processor time of the floor, by the peer's: what no guard that makes these calls comes below
+	FloorDuplicate       float64
 	PeerLatency          float64 // the same of the peer
 	Resident             float64
 	ColdStart            float64 // process start to first poll
@@ -21,6 +23,9 @@ func (r Report) Figures() (f Figures) {
 	once, peer := r.of(contender.Once), r.of(contender.Powertools)
 	f.CPUNew = once.Direct[New].CPUMicros / peer.Direct[New].CPUMicros
 	f.CPUDuplicate = once.Direct[Duplicate].CPUMicros / peer.Direct[Duplicate].CPUMicros
+	floor := r.of(contender.Batched)
+	f.FloorNew = floor.Direct[New].CPUMicros / peer.Direct[New].CPUMicros
+	f.FloorDuplicate = floor.Direct[Duplicate].CPUMicros / peer.Direct[Duplicate].CPUMicros
 	f.Latency = once.Delayed[New].P50 / r.Floor.P50
 	f.PeerLatency = peer.Delayed[New].P50 / r.Floor.P50
 	f.Resident = once.ResidentMB / peer.ResidentMB
