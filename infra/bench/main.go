@@ -28,7 +28,7 @@ func main() {
 }
 
 type command struct {
-	Rounds  int    `help:"Rounds, of which the medians are taken." default:"5"`
+	Rounds  int    `help:"Rounds, of which the medians are taken." default:"9"`
 	Batches int    `help:"Batches of ten in a round, of each contender and scenario." default:"40"`
 	Warm    int    `help:"Batches of new messages, and of duplicates, before a process is measured." default:"150"`
 	Starts  int    `help:"Cold starts of each contender." default:"15"`
