@@ -1,4 +1,4 @@
-// Command bench measures what Once costs, beside its peer and a plain Go handler: requests, write units, processor time, latency, memory,
+// Command bench measures what Once costs, beside its peer and plain Go handlers: requests, write units, processor time, latency, memory,
 // cold start and size, in one run on one engine.
 package main
 

@@ -18,7 +18,7 @@ import (
 const smallest = 1000
 
 // growthBatches are those of a turn on one table: few, since each makes it larger.
-const growthBatches = 10
+const growthBatches = 5
 
 // growth measures new batches on tables of several sizes, by turns.
 func (b *bench) growth(ctx context.Context, r *report.Report) error {

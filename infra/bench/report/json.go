@@ -22,7 +22,7 @@ type line struct {
 	Effects     []Effect        `json:"effects"`
 	Classes     []Class         `json:"classes"`
 	FloorMS     number          `json:"floor_p50_ms_5ms"`
-	FloorCPU    pair            `json:"floor_cpu_ratio"`
+	BatchedCPU  pair            `json:"batched_cpu_ratio"`
 	PeerLatency number          `json:"peer_latency_ratio_5ms"`
 	Sizes       []Size          `json:"growth"`
 	Workers     []Workers       `json:"workers"`
@@ -99,7 +99,7 @@ func (r Report) JSON(w io.Writer) error {
 		Effects:     r.Effects,
 		Classes:     r.Classes,
 		FloorMS:     number(r.Floor.P50),
-		FloorCPU:    pair{number(f.FloorNew), number(f.FloorDuplicate)},
+		BatchedCPU:  pair{number(f.BatchedNew), number(f.BatchedDuplicate)},
 		PeerLatency: number(f.PeerLatency),
 		Sizes:       r.Growth,
 		Workers:     r.Workers,

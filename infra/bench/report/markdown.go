@@ -76,10 +76,11 @@ func (r Report) Markdown() string {
 func (r Report) notes() string {
 	var b strings.Builder
 	f := r.Figures()
-	fmt.Fprintf(&b, "In one run, by turns, medians; %s. Two requests of a batch sent bare, 5 ms added to each reply: %.1f ms; Once takes %.2f times as long, "+
-		"Powertools %.2f times. Once takes %.2f of Powertools' CPU for a new message and %.2f for a duplicate; the calls alone, without a guard, take %.2f and %.2f. DynamoDB Local takes longer for a call of several statements than for "+
+	fmt.Fprintf(&b, "In one run, by turns, medians of rounds; %s. Two requests of a batch sent bare, 5 ms added to each reply: %.1f ms; Once takes %.2f times as long, "+
+		"Powertools %.2f times. Of Powertools' CPU Once takes %.3f for a new message and %.3f for a duplicate; plain Go in batches, which makes as many calls with "+
+		"smaller records that have no owner, lease or fingerprint, takes %.3f and %.3f. DynamoDB Local takes longer for a call of several statements than for "+
 		"as many single ones side by side: how fast one process of Once is there is how fast the engine is.", r.Runtimes, r.Floor.P50, f.Latency, f.PeerLatency,
-		f.CPUNew, f.CPUDuplicate, f.FloorNew, f.FloorDuplicate)
+		f.CPUNew, f.CPUDuplicate, f.BatchedNew, f.BatchedDuplicate)
 	for _, e := range r.Effects {
 		low, high, _ := strings.Cut(e.Takes, "-")
 		fmt.Fprintf(&b, " With effects of %s to %s Once makes %.2g requests a message.", low, high, e.Requests)
@@ -99,8 +100,15 @@ func (r Report) notes() string {
 		fmt.Fprintf(&b, "%s %s %.1f", separator, z.Name, z.MB)
 	}
 	b.WriteString(".")
-	if missed := r.Missed(); len(missed) > 0 {
-		b.WriteString(" Missed targets: " + strings.Join(missed, "; ") + ".")
+	separator := " Missed targets:"
+	for _, t := range r.Targets() {
+		if !t.Met() {
+			fmt.Fprintf(&b, "%s %s (%.3f, target %.3f)", separator, t.Name, t.Got, t.Limit)
+			separator = ";"
+		}
+	}
+	if separator == ";" {
+		b.WriteString(".")
 	}
 	return b.String()
 }

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/singleeffect/once/infra/bench/contender"
 )
 
 const (
@@ -62,10 +64,19 @@ func panel(title, y string) *plot.Plot {
 	return p
 }
 
+// labels are short: the bars stand close.
+var labels = map[string]string{
+	contender.Once: "Once", contender.Single: "Claim=put", contender.Naive: "plain Go", contender.Batched: "batched", contender.Powertools: "Powertools",
+}
+
 // plotCPU has two bars for each contender.
 func (r Report) plotCPU() (*plot.Plot, error) {
 	p := panel("CPU a message, batches of ten", "µs")
 	const bar = 14
+	var names []string
+	for _, c := range r.Contenders {
+		names = append(names, labels[c.Name])
+	}
 	for i, scenario := range []string{New, Duplicate} {
 		values := make(plotter.Values, len(r.Contenders))
 		for j, c := range r.Contenders {
@@ -84,7 +95,7 @@ func (r Report) plotCPU() (*plot.Plot, error) {
 		p.Add(bars)
 		p.Legend.Add(scenario, bars)
 	}
-	p.NominalX("Once", "Claim=put", "plain Go", "no guard", "Powertools")
+	p.NominalX(names...)
 	return p, nil
 }
 

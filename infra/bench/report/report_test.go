@@ -56,7 +56,7 @@ func TestJSON(t *testing.T) {
 	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 || !strings.HasSuffix(got, "\n") {
 		t.Errorf("got  %s\nwant %s… and one line", got, want)
 	}
-	if want := `"floor_cpu_ratio":{"new":0.05,"duplicate":0.05}`; !strings.Contains(b.String(), want) {
+	if want := `"batched_cpu_ratio":{"new":0.05,"duplicate":0.05}`; !strings.Contains(b.String(), want) {
 		t.Errorf("got %s, want %s in it", b.String(), want)
 	}
 	if !json.Valid(b.Bytes()) {
@@ -124,7 +124,7 @@ func TestInto(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := string(content)
-	for _, want := range []string{"before\n" + Marker + "![", "](infra/bench/bench.svg)\n\n| batches of ten |", "the powertools_ts 2.", "80, 80", "charge 5.1", Marker + "after\n"} {
+	for _, want := range []string{"before\n" + Marker + "![", "](infra/bench/bench.svg)\n\n| batches of ten |", "the powertools_ts 2.", "80, 80", "charge 5.1", "Missed targets: zip of charge in MB (5.100, target 5.000).", Marker + "after\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("want %q in %s", want, got)
 		}
@@ -173,7 +173,7 @@ func TestPlot(t *testing.T) {
 			texts = append(texts, strings.TrimSpace(string(text)))
 		}
 	}
-	for _, want := range []string{"new", "duplicate", "Once", "Powertools", "plain Go", "1 k", "1 M", "messages a second", "8"} {
+	for _, want := range []string{"new", "duplicate", "Once", "Powertools", "plain Go", "Claim=put", "batched", "1 k", "1 M", "messages a second", "8"} {
 		if !slices.Contains(texts, want) {
 			t.Errorf("no %q in the plot, which says %q", want, texts)
 		}

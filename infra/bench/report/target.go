@@ -10,12 +10,12 @@ import (
 type Figures struct {
 	CPUNew, CPUDuplicate float64
 	Latency              float64 // batch p50 with the delay, by the floor's
-	FloorNew             float64 // processor time of the floor, by the peer's: what no guard that makes these calls comes below
-	FloorDuplicate       float64
-	PeerLatency          float64 // the same of the peer
-	Resident             float64
-	ColdStart            float64 // process start to first poll
-	Growth               float64 // batch p50 on the largest table, by that on the smallest
+	// Processor time of the plain Go handler that makes as many calls with smaller records, by the peer's.
+	BatchedNew, BatchedDuplicate float64
+	PeerLatency                  float64 // the same of the peer
+	Resident                     float64
+	ColdStart                    float64 // process start to first poll
+	Growth                       float64 // batch p50 on the largest table, by that on the smallest
 }
 
 // Figures divides.
@@ -23,9 +23,9 @@ func (r Report) Figures() (f Figures) {
 	once, peer := r.of(contender.Once), r.of(contender.Powertools)
 	f.CPUNew = once.Direct[New].CPUMicros / peer.Direct[New].CPUMicros
 	f.CPUDuplicate = once.Direct[Duplicate].CPUMicros / peer.Direct[Duplicate].CPUMicros
-	floor := r.of(contender.Batched)
-	f.FloorNew = floor.Direct[New].CPUMicros / peer.Direct[New].CPUMicros
-	f.FloorDuplicate = floor.Direct[Duplicate].CPUMicros / peer.Direct[Duplicate].CPUMicros
+	batched := r.of(contender.Batched)
+	f.BatchedNew = batched.Direct[New].CPUMicros / peer.Direct[New].CPUMicros
+	f.BatchedDuplicate = batched.Direct[Duplicate].CPUMicros / peer.Direct[Duplicate].CPUMicros
 	f.Latency = once.Delayed[New].P50 / r.Floor.P50
 	f.PeerLatency = peer.Delayed[New].P50 / r.Floor.P50
 	f.Resident = once.ResidentMB / peer.ResidentMB
