@@ -58,6 +58,8 @@ func (r Report) Plot(path string) error {
 func panel(title, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.Y.Label.Text = title, y
+	// Small enough to fit in a wider font, too, where a reader lacks the plot's.
+	p.Title.TextStyle.Font.Size, p.X.Tick.Label.Font.Size = vg.Points(10), vg.Points(8)
 	p.Y.Min = 0
 	p.Legend.Top, p.Legend.Left = true, true
 	p.BackgroundColor = color.White
