@@ -60,36 +60,36 @@ func Runtimes(ctx context.Context) (string, error) {
 
 // BuildGo builds those in Go alone.
 func BuildGo(ctx context.Context, into string) (All, error) {
-	once, err := build(ctx, into, "once")
-	if err != nil {
-		return nil, err
+	built := map[string]string{}
+	for _, function := range []string{"once", "naive", "batched"} {
+		path, err := build(ctx, into, function)
+		if err != nil {
+			return nil, err
+		}
+		built[function] = path
 	}
-	naive, err := build(ctx, into, "naive")
-	if err != nil {
-		return nil, err
-	}
-	batched, err := build(ctx, into, "batched")
-	if err != nil {
-		return nil, err
+	contender := func(name, title, key, function string, environment ...string) Contender {
+		path := built[function]
+		return Contender{Name: name, Title: title, Key: key, command: []string{path}, environment: append(environment, runtime...), deployed: path}
 	}
 	return All{
-		{Name: Once, Title: "Once", Key: "intent", command: once, environment: runtime, deployed: once[0]},
-		{Name: Single, Title: "Once, `Claim=put`", Key: "intent", command: once, environment: append([]string{"CLAIM=put"}, runtime...), deployed: once[0]},
-		{Name: Naive, Title: "plain Go, put and update", Key: "id", command: naive, environment: runtime, deployed: naive[0]},
-		{Name: Batched, Title: "plain Go, put and update in batches", Key: "id", command: batched, environment: runtime, deployed: batched[0]},
+		contender(Once, "Once", "intent", "once"),
+		contender(Single, "Once, `Claim=put`", "intent", "once", "CLAIM=put"),
+		contender(Naive, "plain Go, put and update", "id", "naive"),
+		contender(Batched, "plain Go, put and update in batches", "id", "batched"),
 	}, nil
 }
 
 // build makes a function as the Makefile makes those of the stack, but for this machine.
-func build(ctx context.Context, into, name string) (command []string, err error) {
-	path := filepath.Join(into, name)
+func build(ctx context.Context, into, name string) (path string, err error) {
+	path = filepath.Join(into, name)
 	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w -buildid=",
 		"-o", path, module+"/infra/bench/functions/"+name)
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build %s (the working directory must be in infra/bench): %w\n%s", name, err, out)
+		return "", fmt.Errorf("build %s (the working directory must be in infra/bench): %w\n%s", name, err, out)
 	}
-	return []string{path}, nil
+	return path, nil
 }
 
 // Root is the folder of the stack's own module.

@@ -100,15 +100,12 @@ func (r Report) notes() string {
 		fmt.Fprintf(&b, "%s %s %.1f", separator, z.Name, z.MB)
 	}
 	b.WriteString(".")
-	separator := " Missed targets:"
-	for _, t := range r.Targets() {
-		if !t.Met() {
-			fmt.Fprintf(&b, "%s %s (%.3f, target %.3f)", separator, t.Name, t.Got, t.Limit)
-			separator = ";"
-		}
+	var missed []string
+	for _, t := range r.missed() {
+		missed = append(missed, fmt.Sprintf("%s (%.3f, target %.3f)", t.Name, t.Got, t.Limit))
 	}
-	if separator == ";" {
-		b.WriteString(".")
+	if len(missed) > 0 {
+		b.WriteString(" Missed targets: " + strings.Join(missed, "; ") + ".")
 	}
 	return b.String()
 }

@@ -9,9 +9,9 @@ import (
 // Figures are the ratios: ours divided by the peer's, or by the floor, in one run.
 type Figures struct {
 	CPUNew, CPUDuplicate float64
-	Latency              float64 // batch p50 with the delay, by the floor's
 	// Processor time of the plain Go handler that makes as many calls with smaller records, by the peer's.
 	BatchedNew, BatchedDuplicate float64
+	Latency                      float64 // batch p50 with the delay, by the floor's
 	PeerLatency                  float64 // the same of the peer
 	Resident                     float64
 	ColdStart                    float64 // process start to first poll
@@ -21,11 +21,11 @@ type Figures struct {
 // Figures divides.
 func (r Report) Figures() (f Figures) {
 	once, peer := r.of(contender.Once), r.of(contender.Powertools)
-	f.CPUNew = once.Direct[New].CPUMicros / peer.Direct[New].CPUMicros
-	f.CPUDuplicate = once.Direct[Duplicate].CPUMicros / peer.Direct[Duplicate].CPUMicros
-	batched := r.of(contender.Batched)
-	f.BatchedNew = batched.Direct[New].CPUMicros / peer.Direct[New].CPUMicros
-	f.BatchedDuplicate = batched.Direct[Duplicate].CPUMicros / peer.Direct[Duplicate].CPUMicros
+	cpu := func(c Contender) (fresh, duplicate float64) {
+		return c.Direct[New].CPUMicros / peer.Direct[New].CPUMicros, c.Direct[Duplicate].CPUMicros / peer.Direct[Duplicate].CPUMicros
+	}
+	f.CPUNew, f.CPUDuplicate = cpu(once)
+	f.BatchedNew, f.BatchedDuplicate = cpu(r.of(contender.Batched))
 	f.Latency = once.Delayed[New].P50 / r.Floor.P50
 	f.PeerLatency = peer.Delayed[New].P50 / r.Floor.P50
 	f.Resident = once.ResidentMB / peer.ResidentMB
@@ -95,13 +95,21 @@ const (
 // units are the write units that a new message of a class is to cost: a ledger's are 2 × (1 + writes).
 var units = map[string]float64{KeyedBatch: 2, KeyedAlone: 2, Blind: 2, LoneRecord: 1, LedgerOne: 4, LedgerThree: 8}
 
-// Missed names the targets that the run did not come to.
-func (r Report) Missed() []string {
-	missed := []string{}
+// missed are the targets that the run did not come to.
+func (r Report) missed() (all []Target) {
 	for _, t := range r.Targets() {
 		if !t.Met() {
-			missed = append(missed, t.Name)
+			all = append(all, t)
 		}
 	}
-	return missed
+	return all
+}
+
+// Missed names them.
+func (r Report) Missed() []string {
+	names := []string{}
+	for _, t := range r.missed() {
+		names = append(names, t.Name)
+	}
+	return names
 }
