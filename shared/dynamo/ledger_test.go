@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -114,11 +113,7 @@ func TestLedgerMeetsAnotherClass(t *testing.T) {
 // standing leads the intent to the state.
 func (b *bench) standing(t *testing.T, d intent.Delivery, state intent.State) {
 	t.Helper()
-	store, now := dynamo.New(b.db, b.records), time.UnixMilli(time.Now().UnixMilli())
-	r := intent.Record{
-		Intent: intentOf(d), State: intent.StateClaimed, Owner: intent.NewOwner(), Attempt: 1,
-		LeaseUntil: now.Add(budget), ClaimedAt: now, Fingerprint: d.Fingerprint, MessageID: d.MessageID,
-	}
+	store, r := dynamo.New(b.db, b.records), claimOf(d)
 	if _, err := store.Claim(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}

@@ -100,10 +100,9 @@ func TestC24_ItemMissingFromTheError(t *testing.T) {
 		p := new(provider)
 		d := message(t, `{"cents":10}`)
 		other := b.worker(t)
-		if _, err := other.store.Claim(t.Context(), intent.Record{
-			Intent: intentOf(d), State: intent.StateClaimed, Owner: intent.NewOwner(), Attempt: 1,
-			LeaseUntil: time.Now().Add(time.Minute), ClaimedAt: time.Now(), Fingerprint: d.Fingerprint,
-		}); err != nil {
+		claim := claimOf(d)
+		claim.LeaseUntil = claim.ClaimedAt.Add(time.Minute)
+		if _, err := other.store.Claim(t.Context(), claim); err != nil {
 			t.Fatal(err)
 		}
 		w := strip(t, 0)

@@ -136,11 +136,12 @@ func intentOf(d intent.Delivery) string {
 	return intent.Key{Scope: "test", Operation: "charge", ID: d.Key}.String()
 }
 
-// claimOf is a first claim of the intent.
+// claimOf is a first claim of the intent, at a time that a record can hold.
 func claimOf(d intent.Delivery) intent.Record {
+	now := time.UnixMilli(time.Now().UnixMilli())
 	return intent.Record{
 		Intent: intentOf(d), State: intent.StateClaimed, Owner: intent.NewOwner(), Attempt: 1,
-		LeaseUntil: time.Now().Add(budget), ClaimedAt: time.Now(),
+		LeaseUntil: now.Add(budget), ClaimedAt: now, Fingerprint: d.Fingerprint, MessageID: d.MessageID,
 	}
 }
 

@@ -30,27 +30,21 @@ const workers = 6
 // told from it.
 func all(root string) ([]mutant, error) {
 	var found []mutant
-	for _, file := range expressionFiles {
-		source, err := read(root, file)
-		if err != nil {
-			return nil, err
+	for _, kind := range []struct {
+		files []string
+		of    func(file, source string) ([]mutant, error)
+	}{{expressionFiles, ofExpressions}, {decisions, ofConditions}} {
+		for _, file := range kind.files {
+			source, err := read(root, file)
+			if err != nil {
+				return nil, err
+			}
+			more, err := kind.of(file, source)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, more...)
 		}
-		more, err := ofExpressions(file, source)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, more...)
-	}
-	for _, file := range decisions {
-		source, err := read(root, file)
-		if err != nil {
-			return nil, err
-		}
-		more, err := ofConditions(file, source)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, more...)
 	}
 	more, err := ofSteps(root)
 	if err != nil {

@@ -29,5 +29,5 @@
 //
 // Nothing is known of how the service bills a cancelled transaction, and nothing but documentation of what it does with
 // ReturnValuesOnConditionCheckFailure in a batch of statements: code that counts on the item there should read it itself where it
-// is missing, and be tested with Fault.HideItems.
+// is missing, and be tested with Fault.HideItems, or LikeLocal.
 package memdb

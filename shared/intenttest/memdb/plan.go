@@ -45,6 +45,11 @@ type Fault struct {
 	After func()
 }
 
+// LikeLocal is a Plan by which the database leaves the items out of the errors of a batch of statements, as DynamoDB Local does.
+func LikeLocal(c Call) Fault {
+	return Fault{HideItems: c.Operation == "BatchExecuteStatement" && c.Index < 0}
+}
+
 // request is one call on its way through the database.
 type request struct {
 	*DB
