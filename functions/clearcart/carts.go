@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/intent"
 )
 
 // The carts table has one row for each thing in a cart: user_id (S, partition key), item_id (S, sort key) and added_at (N, ms
@@ -49,7 +51,7 @@ type cartsTable struct {
 //
 // Not in batches: BatchWriteItem takes no conditions, and in a transaction one item that was taken out
 // and put in again would keep all others where they are.
-func (t cartsTable) clear(ctx context.Context, c checkout) error {
+func (t cartsTable) clear(ctx context.Context, c checkout, _ intent.Attempt) error {
 	at := &types.AttributeValueMemberN{Value: strconv.FormatInt(int64(c.CheckedOutAt), 10)}
 	pages := dynamodb.NewQueryPaginator(t.client, &dynamodb.QueryInput{
 		TableName:                 &t.name,

@@ -21,12 +21,12 @@ import (
 // store is a small system around the function: users put things into their carts and check out.
 type store struct {
 	*sim.World
-	effect func(*sim.Process) func(context.Context, checkout) error
+	effect func(*sim.Process) func(context.Context, checkout, intent.Attempt) error
 	added  map[string]map[string]int64 // by user and thing: when it was put in last
 	out    map[string]int64            // by user: the last checkout
 }
 
-func selling(effect func(*sim.Process) func(context.Context, checkout) error) sim.Plan {
+func selling(effect func(*sim.Process) func(context.Context, checkout, intent.Attempt) error) sim.Plan {
 	return sim.Plan{
 		Name: "clearcart", Tables: []memdb.Table{{Name: "carts", Keys: []string{"user_id", "item_id"}}},
 		Reason: sqsbatch.ReasonAttribute, OriginalID: sqsbatch.OriginalIDAttribute,
@@ -38,7 +38,7 @@ func selling(effect func(*sim.Process) func(context.Context, checkout) error) si
 }
 
 // guarded is the function's own effect.
-func guarded(p *sim.Process) func(context.Context, checkout) error {
+func guarded(p *sim.Process) func(context.Context, checkout, intent.Attempt) error {
 	return cartsTable{client: p.DB(), name: "carts"}.clear
 }
 
@@ -47,8 +47,8 @@ func TestSystem(t *testing.T) { sim.Run(t, selling(guarded)) }
 
 // The tutorials' effect, which is called idempotent, takes what was put in since.
 func TestSystemFindsALostThing(t *testing.T) {
-	sim.Finds(t, selling(func(p *sim.Process) func(context.Context, checkout) error {
-		return func(ctx context.Context, c checkout) error {
+	sim.Finds(t, selling(func(p *sim.Process) func(context.Context, checkout, intent.Attempt) error {
+		return func(ctx context.Context, c checkout, _ intent.Attempt) error {
 			all, err := p.DB().Query(ctx, &dynamodb.QueryInput{
 				TableName: aws.String("carts"), KeyConditionExpression: aws.String(keyOfUser), ProjectionExpression: aws.String(projectionKeys),
 				ExpressionAttributeValues: item{":user": &types.AttributeValueMemberS{Value: string(c.UserID)}},

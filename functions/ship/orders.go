@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/singleeffect/once/shared/intent"
 )
 
 // The orders table: its key and what a shipment reads and writes of it. status is a reserved word.
@@ -50,7 +52,7 @@ type ordersTable struct {
 // having no shipped_at.)
 //
 // The SDK's retry of a write whose reply was lost meets its own time: equal, and well.
-func (t ordersTable) ship(ctx context.Context, s shipment) error {
+func (t ordersTable) ship(ctx context.Context, s shipment, _ intent.Attempt) error {
 	key := item{orderIDAttribute: text(string(s.OrderID))}
 	values := item{":shipped": text(shipped), ":at": &types.AttributeValueMemberN{Value: strconv.FormatInt(int64(s.ShippedAt), 10)}}
 	for _, status := range before {

@@ -21,12 +21,12 @@ import (
 // shop is a small system around the function: orders are shipped, and delivered, returned or cancelled by others.
 type shop struct {
 	*sim.World
-	effect func(*sim.Process) func(context.Context, shipment) error
+	effect func(*sim.Process) func(context.Context, shipment, intent.Attempt) error
 	latest map[string]int64  // by order: the time of the last shipment that was sent
 	moved  map[string]string // by order: what others made of it
 }
 
-func shipping(effect func(*sim.Process) func(context.Context, shipment) error) sim.Plan {
+func shipping(effect func(*sim.Process) func(context.Context, shipment, intent.Attempt) error) sim.Plan {
 	return sim.Plan{
 		Name: "ship", Tables: []memdb.Table{{Name: "orders", Keys: []string{orderIDAttribute}}},
 		Reason: sqsbatch.ReasonAttribute, OriginalID: sqsbatch.OriginalIDAttribute,
@@ -38,7 +38,7 @@ func shipping(effect func(*sim.Process) func(context.Context, shipment) error) s
 }
 
 // guarded is the function's own effect.
-func guarded(p *sim.Process) func(context.Context, shipment) error {
+func guarded(p *sim.Process) func(context.Context, shipment, intent.Attempt) error {
 	return ordersTable{client: p.DB(), name: "orders"}.ship
 }
 
@@ -48,8 +48,8 @@ func TestSystem(t *testing.T) { sim.Run(t, shipping(guarded)) }
 
 // The tutorials' effect, which is called idempotent, undoes what others did since.
 func TestSystemFindsAnUndoneDelivery(t *testing.T) {
-	sim.Finds(t, shipping(func(p *sim.Process) func(context.Context, shipment) error {
-		return func(ctx context.Context, s shipment) error {
+	sim.Finds(t, shipping(func(p *sim.Process) func(context.Context, shipment, intent.Attempt) error {
+		return func(ctx context.Context, s shipment, _ intent.Attempt) error {
 			_, err := p.DB().UpdateItem(ctx, &dynamodb.UpdateItemInput{
 				TableName: aws.String("orders"), Key: item{orderIDAttribute: text(string(s.OrderID))},
 				UpdateExpression: aws.String(updateShipped), ConditionExpression: aws.String("attribute_exists(order_id)"),

@@ -109,7 +109,7 @@ func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, 
 		Fingerprint: d.Fingerprint,
 		MessageID:   d.MessageID,
 	}
-	writes, err := l.plan(effectCtx, payload, intent.Attempt{Key: key, Downstream: key.Downstream(), Number: 1, MessageID: d.MessageID})
+	writes, err := l.plan(effectCtx, payload, intent.Attempt{Key: key, Downstream: key.Downstream(), Number: 1, MessageID: d.MessageID, Receives: d.Receives})
 	if err == nil {
 		done := record.Finish(intent.StateCompleted, writes.Result, now, config.Retention)
 		standing, rejected, err2 := store.commit(storeCtx, done, writes.Items)

@@ -17,7 +17,7 @@ import (
 
 // natural is a handler that needs nothing.
 func natural() *intent.Natural[struct{}] {
-	return &intent.Natural[struct{}]{Effect: func(context.Context, struct{}) error { return nil }}
+	return &intent.Natural[struct{}]{Effect: func(context.Context, struct{}, intent.Attempt) error { return nil }}
 }
 
 // What a batch reports is a line of metrics on standard output, where Lambda reads it.

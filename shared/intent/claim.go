@@ -37,7 +37,7 @@ type task[P any] struct {
 }
 
 func (t task[P]) attempt(r Record) Attempt {
-	return Attempt{Key: t.key, Downstream: t.key.Downstream(), Number: r.Attempt, MessageID: t.MessageID}
+	return Attempt{Key: t.key, Downstream: t.key.Downstream(), Number: r.Attempt, MessageID: t.MessageID, Receives: t.Receives}
 }
 
 func (r runner[P]) deliver(ctx context.Context, d Delivery) (Outcome, error) {

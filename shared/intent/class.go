@@ -13,6 +13,7 @@ type Delivery struct {
 	Fingerprint Fingerprint
 	Payload     []byte // JSON
 	MessageID   string
+	Receives    int // how often SQS has delivered the message, this time included; 0: not known
 
 	// SentAt is the intent's own time: the earliest that is known of it. One that is
 	// older than the record's retention is run only if its record stands. Zero: not

@@ -13,7 +13,17 @@ type Attempt struct {
 	Downstream string // the provider's idempotency key: the same in every attempt
 	Number     int    // from 1; for logs, never for the request
 	MessageID  string // of the delivery that runs it
+	Receives   int    // how often SQS has delivered the message, this time included; 0: not known
 }
+
+// earlyReceives is how many receives of a message are early.
+const earlyReceives = 3
+
+// Early reports one of the message's first three receives. What the effect does not
+// find then, such as a row that is written beside the message, may be there a moment
+// later: it is NotApplied, and refused or quarantined only after that. False where
+// the receives are not known.
+func (a Attempt) Early() bool { return a.Receives >= 1 && a.Receives <= earlyReceives }
 
 // Effect does the work of one intent. Its request to the outside is a function
 // of the payload and the downstream key alone: no clock, attempt or version.

@@ -16,9 +16,9 @@ type Natural[P any] struct {
 	// Effect makes the write. It returns nil when the end state is there, also if
 	// it was there before, Quarantine(err) when no delivery can ever bring it
 	// about, and any other error to be delivered again, as often as it takes: a
-	// half-done one is finished by the next. ctx ends before the invocation does.
-	// Required.
-	Effect func(ctx context.Context, payload P) error
+	// half-done one is finished by the next. ctx ends before the invocation does. The
+	// Attempt has no key and no number. Required.
+	Effect func(ctx context.Context, payload P, a Attempt) error
 }
 
 // Validate returns a *ConfigError.
@@ -41,7 +41,7 @@ func (n *Natural[P]) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
 	}
 	ctx, stop := EffectContext(ctx)
 	defer stop()
-	if err := Contain(func() error { return n.Effect(ctx, payload) }); err != nil {
+	if err := Contain(func() error { return n.Effect(ctx, payload, Attempt{MessageID: d.MessageID, Receives: d.Receives}) }); err != nil {
 		return Outcome{}, NotDone(err)
 	}
 	return Outcome{Kind: Executed}, nil

@@ -17,7 +17,7 @@ var errPut = errors.New("table is out of reach")
 // shipping is a Natural whose effect is the test's; runs are the payloads it saw.
 func shipping(effect func(context.Context) error) (n *intent.Natural[order], runs *[]string) {
 	runs = new([]string)
-	return &intent.Natural[order]{Effect: func(ctx context.Context, o order) error {
+	return &intent.Natural[order]{Effect: func(ctx context.Context, o order, _ intent.Attempt) error {
 		*runs = append(*runs, o.Item)
 		return effect(ctx)
 	}}, runs

@@ -89,6 +89,7 @@ func (l *lane) add(next order) {
 		if o.same(next) && !l.single {
 			// Both are one intent, which is as old as its eldest message.
 			o.delivery.SentAt = earlier(o.delivery.SentAt, next.delivery.SentAt)
+			o.delivery.Receives = max(o.delivery.Receives, next.delivery.Receives)
 			o.messages = append(o.messages, next.messages...)
 			o.fates = append(o.fates, next.fates...)
 			return

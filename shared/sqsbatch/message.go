@@ -3,6 +3,7 @@ package sqsbatch
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -21,7 +22,7 @@ const (
 // error may be a *keyConflict.
 func (b *Batch) read(m events.SQSMessage) (intent.Delivery, error) {
 	l, err := open(m)
-	d := intent.Delivery{Payload: []byte(l.Body), MessageID: m.MessageId, SentAt: l.sent}
+	d := intent.Delivery{Payload: []byte(l.Body), MessageID: m.MessageId, Receives: receives(m), SentAt: l.sent}
 	if err != nil {
 		return d, err
 	}
@@ -50,6 +51,15 @@ func (b *Batch) read(m events.SQSMessage) (intent.Delivery, error) {
 	}
 	d.Key, err = b.key(l)
 	return d, err
+}
+
+// receives is how often SQS has delivered the message; 0 if it does not say so.
+func receives(m events.SQSMessage) int {
+	n, err := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
+	if err != nil || n < 1 {
+		return 0
+	}
+	return n
 }
 
 // key looks in the attributes, then in the body, then asks the configured

@@ -33,7 +33,7 @@ type clerk struct {
 }
 
 func (c *clerk) natural() *intent.Natural[shipment] {
-	return &intent.Natural[shipment]{Effect: func(ctx context.Context, s shipment) error {
+	return &intent.Natural[shipment]{Effect: func(ctx context.Context, s shipment, _ intent.Attempt) error {
 		c.mu.Lock()
 		c.orders = append(c.orders, string(s.OrderID))
 		c.mu.Unlock()

@@ -87,7 +87,7 @@ func causes() map[string]cause {
 			reason: "outside_window: intent is older than what the records remember"},
 		"unprocessable: says the effect": {message: readable, reason: "unprocessable: message can never be processed: unknown order",
 			handler: func(_ *memory, c *till) sqsbatch.Handler {
-				return &intent.Natural[named]{Effect: func(_ context.Context, p named) error {
+				return &intent.Natural[named]{Effect: func(_ context.Context, p named, _ intent.Attempt) error {
 					if p.Key == "bad" {
 						return intent.Quarantine(errors.New("unknown order"))
 					}

@@ -76,7 +76,7 @@ func TestNotQuarantined(t *testing.T) {
 		t.Run("natural, "+name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, quarantining, func(c *sqsbatch.Config) {
-				c.Handler = &intent.Natural[order]{Effect: func(context.Context, order) error { return fmt.Errorf("read reply: %w", poison) }}
+				c.Handler = &intent.Natural[order]{Effect: func(context.Context, order, intent.Attempt) error { return fmt.Errorf("read reply: %w", poison) }}
 			})
 			wantSpared(t, r, r.handle(asking("bad", "k")))
 		})
