@@ -198,7 +198,7 @@ func TestC28_EffectChangesItsInput(t *testing.T) {
 	if got, want := b.record(t, d).Fingerprint, d.Fingerprint; got != want {
 		t.Errorf("fingerprint: got %v, want %v", got, want)
 	}
-	o, err = w.deliver(h, repeated(t, d, "message-1", string(d.Payload)))
+	o, err = w.deliver(h, repeated(t, d, "message-1", string(d.Payload.Canonical())))
 	want(t, "redelivery", o, err, intent.Replayed)
 	p.want(t, 1, 1)
 
@@ -211,8 +211,8 @@ func TestC28_EffectChangesItsInput(t *testing.T) {
 		},
 	}, raw)
 	want(t, "effect that clears its bytes", o, err, intent.Executed)
-	if string(raw.Payload) != `{"cents":10}` {
-		t.Errorf("the message's body became %q", raw.Payload)
+	if string(raw.Payload.Canonical()) != `{"cents":10}` {
+		t.Errorf("the message's body became %q", raw.Payload.Canonical())
 	}
 }
 

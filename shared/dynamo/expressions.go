@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -11,10 +12,12 @@ import (
 // Every condition and every update that is ever sent. Each line says what
 // breaks without it.
 const (
-	// Without attribute_not_exists two deliveries both win. Without expires_at a
-	// forgotten intent is never claimable until TTL happens to delete it, which
-	// DynamoDB does within days, not seconds. Only final records have expires_at.
-	conditionAbsent = "attribute_not_exists(intent) OR expires_at < :now"
+	// Without attribute_not_exists two deliveries both win. Without expires_at an
+	// expired intent is never claimable until TTL happens to delete it, which
+	// DynamoDB does within days, not seconds. Without v, or without the states, a
+	// record of another release is taken for none: nobody here knows what its
+	// expires_at means.
+	conditionAbsent = "attribute_not_exists(intent) OR (expires_at < :now AND v = :v AND (#state = :completed OR #state = :refused))"
 
 	// Without the owner a worker that wakes up late releases or renews its
 	// successor's claim. Without the state its late copy lands on a record that
@@ -86,6 +89,16 @@ func conditionFor(next intent.Record) string {
 		return conditionRenewal
 	}
 	return conditionOwnClaim
+}
+
+// absentValues are the values of conditionAbsent for a claim made then.
+func absentValues(now time.Time) item {
+	return item{
+		":now":       number(now.Unix()),
+		":v":         number(intent.Version),
+		":completed": text(string(intent.StateCompleted)),
+		":refused":   text(string(intent.StateRefused)),
+	}
 }
 
 // bind picks the names and values that the expressions mention: DynamoDB

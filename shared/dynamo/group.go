@@ -80,7 +80,7 @@ func (g *group) Claim(ctx context.Context, next intent.Record) (intent.Record, e
 	switch {
 	case err != nil:
 		return intent.Record{}, wrap("claim intent", err)
-	case a.alone || forgotten(a.item, next):
+	case a.alone || expired(a.item, next):
 		return g.Store.Claim(ctx, next)
 	case a.item == nil:
 		return next, nil
@@ -118,8 +118,8 @@ func (g *group) inTheWay(ctx context.Context, it item) (intent.Record, error) {
 	return g.record(ctx, it)
 }
 
-// forgotten reports a record that a claim may replace, which an INSERT cannot.
-func forgotten(it item, next intent.Record) bool {
+// expired reports a record that a claim may replace, which an INSERT cannot.
+func expired(it item, next intent.Record) bool {
 	d := decoder{it: it}
 	seconds := d.number(attrExpiresAt)
 	return seconds != 0 && seconds < next.ClaimedAt.Unix()

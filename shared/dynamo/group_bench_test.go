@@ -42,7 +42,7 @@ func BenchmarkBatchOfTen(b *testing.B) {
 					for i := range 10 {
 						running.Go(func() {
 							defer leave()
-							d := intent.Delivery{Key: run + strconv.Itoa(n) + "-" + strconv.Itoa(i), Payload: []byte(`{"cents":10}`)}
+							d := intenttest.Delivery(b, run+strconv.Itoa(n)+"-"+strconv.Itoa(i), `{"cents":10}`)
 							if o, err := deliver(ctx, d); err != nil || !o.Done() {
 								b.Errorf("got %s", describe(o, err))
 							}

@@ -109,7 +109,7 @@ func TestC36_RaceInGroups(t *testing.T) {
 			var mu sync.Mutex
 			kinds := map[intent.Kind]int{}
 			for i := range invocations {
-				batch := append(messages(t, 2), d, repeated(t, d, "message-2", string(d.Payload)))
+				batch := append(messages(t, 2), d, repeated(t, d, "message-2", string(d.Payload.Canonical())))
 				w := workers[i%processes]
 				h := w.keyed(p)
 				h.Effect = func(_ context.Context, _ charge, a intent.Attempt) (any, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 )
 
 func transactWrite() types.TransactWriteItem {
@@ -192,6 +193,10 @@ func TestGroupGivesBackInOneCall(t *testing.T) {
 				keyed := &intent.Keyed[struct{}]{
 					Config: intent.Config{Scope: "scope", Operation: "operation", Store: New(w, "records")},
 					Window: 24 * time.Hour,
+					Effect: func(context.Context, struct{}, intent.Attempt) (any, error) {
+						t.Error("an effect starts")
+						return nil, nil
+					},
 				}
 				ids := strings.Split("abcdefghij", "")
 				deliver, leave := keyed.Group(len(ids))
@@ -199,7 +204,7 @@ func TestGroupGivesBackInOneCall(t *testing.T) {
 				for _, id := range ids {
 					all.Go(func() {
 						defer leave()
-						if o, err := deliver(ctx, intent.Delivery{Key: id, Payload: []byte(`{}`)}); err == nil {
+						if o, err := deliver(ctx, intenttest.Delivery(t, id, `{}`)); err == nil {
 							t.Errorf("%s: got %s, want an error", id, o.Kind)
 						}
 					})

@@ -10,8 +10,8 @@ import (
 	"github.com/singleeffect/once/shared/intenttest"
 )
 
-// shortLease is shorter than Validate lets anybody have it, to keep the tests short.
-const shortLease = 1500 * time.Millisecond
+// shortLease is the shortest that Validate takes, to keep the tests short.
+const shortLease = 3 * time.Second
 
 // beating is a handler for contexts without a deadline.
 func (w *worker) beating(p *provider, effect func(ctx context.Context) error) *intent.Keyed[charge] {

@@ -63,8 +63,12 @@ func (l *Ledger[P]) Validate() error {
 }
 
 // Deliver commits the intent once or tells what became of it. An error means
-// that the message is to be delivered again.
+// that the message is to be delivered again. A Ledger that Validate refuses delivers
+// nothing: the error is the *intent.ConfigError.
 func (l *Ledger[P]) Deliver(ctx context.Context, d intent.Delivery) (intent.Outcome, error) {
+	if err := l.Validate(); err != nil {
+		return intent.Outcome{}, err
+	}
 	payload, err := intent.Decode[P](d.Payload)
 	if err != nil {
 		return intent.Outcome{}, err
@@ -73,103 +77,154 @@ func (l *Ledger[P]) Deliver(ctx context.Context, d intent.Delivery) (intent.Outc
 	if err != nil {
 		return intent.Outcome{}, err
 	}
+	t := ledgerTask[P]{Delivery: d, Config: l.WithDefaults(), key: key, payload: payload}
 	for range maxVanished {
-		o, err := l.try(ctx, key, d, payload)
-		if !errors.Is(err, intent.ErrVanished) {
-			return o, err
+		standing, c, err := l.try(ctx, t)
+		if err != nil {
+			return intent.Outcome{Intent: key.ShortHash()}, err
 		}
+		if standing.State == intent.StateAbsent {
+			continue // what refused the write is gone
+		}
+		o, err := c.outcome(standing)
+		o.Intent = key.ShortHash()
+		return o, err
 	}
-	return intent.Outcome{}, intent.ErrVanished
+	return intent.Outcome{Intent: key.ShortHash()}, intent.ErrVanished
 }
 
-// try plans the writes and commits them under an owner of its own.
-func (l *Ledger[P]) try(ctx context.Context, key intent.Key, d intent.Delivery, payload P) (intent.Outcome, error) {
+// ledgerTask is one delivery on its way through a Ledger.
+type ledgerTask[P any] struct {
+	intent.Delivery
+	intent.Config // with its defaults
+	key           intent.Key
+	payload       P
+}
+
+// commitment is the record that a try asked for, in a final state.
+type commitment struct {
+	intent.Record
+	meant intent.Kind
+}
+
+// try plans the writes and commits them under an owner of its own. It returns the
+// record that stands, the zero Record if what refused the write is gone.
+func (l *Ledger[P]) try(ctx context.Context, t ledgerTask[P]) (intent.Record, commitment, error) {
 	if err := intent.TimeToStart(ctx); err != nil {
-		return intent.Outcome{}, err
+		return intent.Record{}, commitment{}, err
 	}
 	effectCtx, stop := intent.EffectContext(ctx)
 	defer stop()
 	storeCtx, cancel := intent.StoreContext(ctx)
 	defer cancel()
 	store := l.Store.(*Store)
-	config := l.WithDefaults()
-	if config.MayBeForgotten(ctx, d.SentAt) {
-		standing, err := intent.Remembered(storeCtx, store, key)
-		if err != nil {
-			return intent.Outcome{}, err
-		}
-		return outcome(standing, intent.Record{Fingerprint: d.Fingerprint}, intent.Executed)
-	}
-	now := config.Now()
-	record := intent.Record{
-		Intent:      key.String(),
+	now := t.Now()
+	c := commitment{meant: intent.Executed, Record: intent.Record{
+		Intent:      t.key.String(),
 		Owner:       intent.NewOwner(),
 		Attempt:     1,
 		ClaimedAt:   now,
-		Fingerprint: d.Fingerprint,
-		MessageID:   d.MessageID,
+		Fingerprint: t.Fingerprint,
+		MessageID:   t.MessageID,
+	}}
+	if t.TooOld(t.SentAt) {
+		standing, err := t.LoadExisting(storeCtx, t.key)
+		return standing, c, err
 	}
-	writes, err := l.plan(effectCtx, payload, intent.Attempt{Key: key, Downstream: key.Downstream(), Number: 1, MessageID: d.MessageID, Receives: d.Receives})
-	if err == nil {
-		done := record.Finish(intent.StateCompleted, writes.Result, now, config.Retention)
-		standing, rejected, err2 := store.commit(storeCtx, done, writes.Items)
-		if err2 != nil {
-			return intent.Outcome{}, err2
+	w, err := l.plan(effectCtx, t)
+	if err == nil && !w.refused {
+		c.Record = c.Finish(intent.StateCompleted, w.Result, now, t.Retention)
+		var standing intent.Record
+		var rejected []types.CancellationReason
+		if standing, rejected, err = store.commit(storeCtx, c.Record, w.Items); err == nil && rejected == nil {
+			return standing, c, nil
 		}
-		if rejected == nil {
-			return outcome(standing, done, intent.Executed)
+		if rejected != nil {
+			w, err = w.failed(rejected)
+		} else if rejection(err) == "" {
+			return intent.Record{}, c, err // what stands is not known
 		}
-		err = writes.failed(rejected)
 	}
-	result, ok := intent.Refusal(err)
-	if !ok {
-		return intent.Outcome{}, intent.NotDone(err)
+	if err != nil {
+		// A duplicate's plan may fail, for what it reads has changed since. Only an
+		// intent without a record fails by its plan.
+		standing, loadErr := store.Load(storeCtx, c.Intent)
+		switch {
+		case loadErr != nil:
+			// Not joined: what a plan says counts only where no record stands.
+			return intent.Record{}, c, fmt.Errorf("%w, after the plan failed: %v", loadErr, err)
+		case standing.State == intent.StateAbsent, standing.Expired(now):
+			return intent.Record{}, c, err
+		}
+		return standing, c, nil
 	}
 	// A refusal is said only once its own conditional put has won: while we were
 	// told no, another delivery of this intent may have been told yes.
-	refused := record.Finish(intent.StateRefused, result, now, config.Retention)
-	standing, err := store.Claim(storeCtx, refused)
-	if err != nil {
-		return intent.Outcome{}, err
-	}
-	return outcome(standing, refused, intent.Refused)
+	c.Record, c.meant = c.Finish(intent.StateRefused, w.refusal, now, t.Retention), intent.Refused
+	standing, err := store.Claim(storeCtx, c.Record)
+	return standing, c, err
 }
 
-func (l *Ledger[P]) plan(ctx context.Context, payload P, a intent.Attempt) (Writes, error) {
-	var w Writes
-	err := intent.Contain(func() (err error) {
-		w, err = l.Effect(ctx, payload, a)
+// plan is what an effect wants done, or its refusal.
+type plan struct {
+	Writes
+	refused bool
+	refusal any
+}
+
+// ask makes a plan of what an effect, or its Failed, returns.
+func ask(effect func() (Writes, error)) (plan, error) {
+	var p plan
+	err := intent.RunUnrecorded(func() error {
+		w, err := effect()
+		if result, ok := intent.Refusal(err); ok {
+			p = plan{refused: true, refusal: result}
+			return nil
+		}
+		p.Writes = w
 		return err
 	})
-	if err == nil && len(w.Items) > MaxWrites {
-		err = fmt.Errorf("ledger effect asks for %d writes, the limit is %d", len(w.Items), MaxWrites)
-	}
-	if _, ok := w.Result.(intent.Completion); err == nil && ok {
-		err = errors.New("ledger effect's result is a Completion: its writes belong into Items")
-	}
-	return w, err
+	return p, err
+}
+
+func (l *Ledger[P]) plan(ctx context.Context, t ledgerTask[P]) (plan, error) {
+	return ask(func() (Writes, error) {
+		w, err := l.Effect(ctx, t.payload, intent.Attempt{Key: t.key, Downstream: t.key.Downstream(), Number: 1, MessageID: t.MessageID, Receives: t.Receives})
+		switch _, nested := w.Result.(intent.Completion); {
+		case err != nil:
+		case len(w.Items) > MaxWrites:
+			err = fmt.Errorf("ledger effect asks for %d writes, the limit is %d", len(w.Items), MaxWrites)
+		case nested:
+			err = errors.New("ledger effect's result is a Completion: its writes belong into Items")
+		}
+		return w, err
+	})
+}
+
+// failed asks the effect what it means that its own conditions failed.
+func (p plan) failed(reasons []types.CancellationReason) (plan, error) {
+	return ask(func() (Writes, error) {
+		err := errors.New("conditions of the effect's writes failed: " + fmt.Sprint(codes(reasons, 1)))
+		if p.Failed != nil {
+			err = p.Failed(reasons)
+		}
+		if err == nil {
+			err = errors.New("Failed returned no error for writes that were not made")
+		}
+		return Writes{}, err
+	})
 }
 
 // outcome reads the record that stands: ours as meant, also when our reply was
 // lost, else what another delivery made of the intent.
-func outcome(standing, ours intent.Record, meant intent.Kind) (intent.Outcome, error) {
-	if standing.Owner == ours.Owner && standing.State == ours.State {
-		return intent.Outcome{Kind: meant, Result: standing.Result, Attempt: standing.Attempt}, nil
+func (c commitment) outcome(standing intent.Record) (intent.Outcome, error) {
+	if standing.Owner == c.Owner && standing.State == c.State {
+		return intent.Outcome{Kind: c.meant, Result: standing.Result, Attempt: standing.Attempt}, nil
 	}
-	if o, ok := standing.Answer(ours.Fingerprint); ok {
+	if o, ok := standing.Answer(c.Fingerprint); ok {
 		return o, nil
 	}
-	if standing.State == intent.StateAbsent {
-		return intent.Outcome{}, intent.ErrVanished
-	}
 	return intent.Outcome{}, fmt.Errorf("%w: state %s", intent.ErrOtherClass, standing.State)
-}
-
-func (w Writes) failed(reasons []types.CancellationReason) error {
-	if w.Failed != nil {
-		return w.Failed(reasons)
-	}
-	return fmt.Errorf("conditions of the effect's writes failed: %v", codes(reasons, 1))
 }
 
 // commit writes the record and the items in one transaction and returns the
@@ -185,11 +240,13 @@ func (s *Store) commit(ctx context.Context, next intent.Record, items []types.Tr
 	if sibling != nil { // unconditional and safe: see keep
 		more = append(more, types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: sibling}})
 	}
+	usedNames, usedValues := bind(absentValues(next.ClaimedAt), conditionAbsent)
 	v, err := s.transact(ctx, types.TransactWriteItem{Put: &types.Put{
 		TableName:                           &s.table,
 		Item:                                encode(next, attribute),
 		ConditionExpression:                 aws.String(conditionAbsent),
-		ExpressionAttributeValues:           item{":now": number(next.ClaimedAt.Unix())},
+		ExpressionAttributeNames:            usedNames,
+		ExpressionAttributeValues:           usedValues,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}}, items, more...)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/shared/dynamo"
@@ -261,9 +262,101 @@ func TestLedgerErrorIsNotItsMessages(t *testing.T) {
 			return dynamo.Writes{}, end
 		}}
 		o, err := w.deliver(h, message(t, `{"cents":10}`))
-		meant := errors.Is(end, intent.ErrUnprocessable)
-		if !errors.Is(err, end) && !meant || errors.Is(err, intent.ErrNotDone) == meant || errors.Is(err, intent.ErrUnprocessable) != meant {
-			t.Errorf("%s: got %s", name, describe(o, err))
+		want := intent.ErrNotDone
+		if name == "to be quarantined" {
+			want = intent.ErrUnprocessable
+		}
+		var of *intent.EffectError
+		var payload *intent.PayloadError
+		if !errors.Is(err, want) || !errors.As(err, &of) || of.Err != end || errors.As(err, &payload) {
+			t.Errorf("%s: got %s, want %v", name, describe(o, err), want)
+		}
+	}
+}
+
+// plans are the ways in which a plan can fail because of what it reads.
+var plans = map[string]func() (dynamo.Writes, error){
+	"an error":        func() (dynamo.Writes, error) { return dynamo.Writes{}, errCrashed },
+	"Quarantine":      func() (dynamo.Writes, error) { return dynamo.Writes{}, intent.Quarantine(errCrashed) },
+	"Refuse":          func() (dynamo.Writes, error) { return dynamo.Writes{}, intent.Refuse("closed since") },
+	"a panic":         func() (dynamo.Writes, error) { panic(errCrashed) },
+	"too many writes": func() (dynamo.Writes, error) { return dynamo.Writes{Items: make([]types.TransactWriteItem, 99)}, nil },
+	"invalid writes": func() (dynamo.Writes, error) {
+		return dynamo.Writes{Items: []types.TransactWriteItem{{Delete: &types.Delete{TableName: aws.String("no such table"), Key: item{"k": s("k")}}}}}, nil
+	},
+}
+
+// C54: a Ledger intent is completed, and a duplicate comes while what its plan reads is
+// broken. The record answers, whatever the plan says; so it does for another payload.
+func TestC54RecordBeforePlan(t *testing.T) {
+	b := newBench(t)
+	for name, plan := range plans {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := message(t, `{"cents":10}`)
+			b.open(t, d.Key, 100)
+			first := b.worker(t)
+			o, err := first.deliver(first.ledger(d.Key), d)
+			want(t, "delivery", o, err, intent.Executed)
+			w := b.worker(t)
+			h := &dynamo.Ledger[charge]{Config: w.config(), Effect: func(context.Context, charge, intent.Attempt) (dynamo.Writes, error) { return plan() }}
+			o, err = w.deliver(h, repeated(t, d, "message-2", `{"cents":10}`))
+			want(t, "duplicate", o, err, intent.Replayed)
+			o, err = w.deliver(h, repeated(t, d, "message-3", `{"cents":11}`))
+			want(t, "another payload", o, err, intent.Conflict)
+			b.wantBalance(t, d.Key, 90)
+
+			alone := message(t, `{"cents":10}`) // an intent without a record fails by its plan
+			if o, err := w.deliver(h, alone); (err == nil) != (name == "Refuse") {
+				t.Errorf("without a record: got %s", describe(o, err))
+			}
+		})
+	}
+}
+
+// A record that cannot be read leaves open what it says, so a plan's failure does not
+// count: the message is listed, not quarantined.
+func TestC54RecordThatCannotBeRead(t *testing.T) {
+	b := newBench(t)
+	w := b.worker(t)
+	w.plan = func(call intenttest.Call) intenttest.Fault {
+		if call.Operation == "GetItem" {
+			return intenttest.Fault{Reply: &intenttest.Reply{Status: 400, Body: `{"__type":"AccessDeniedException"}`}}
+		}
+		return intenttest.Fault{}
+	}
+	h := &dynamo.Ledger[charge]{Config: w.config(), Effect: func(context.Context, charge, intent.Attempt) (dynamo.Writes, error) { return plans["Quarantine"]() }}
+	if o, err := w.deliver(h, message(t, `{"cents":10}`)); err == nil || !strings.Contains(err.Error(), "AccessDenied") || errors.Is(err, intent.ErrUnprocessable) {
+		t.Errorf("got %s, want the read's error alone", describe(o, err))
+	}
+}
+
+// C55: an effect runs once a delivery, whatever error it returns, also one of ours.
+func TestC55EffectErrorsAreOpaque(t *testing.T) {
+	b := newBench(t)
+	for _, end := range []error{intent.ErrVanished, intent.ErrNoTime, intent.ErrLost, intent.ErrUnknown, intent.ErrReleased, intent.ErrExpired, intent.ErrWritesRejected,
+		intent.ErrUnprocessable, intent.ErrNoKey, &intent.KeyError{Field: "key"}, &intent.FormatError{Version: 2}} {
+		for way, failed := range map[string]bool{"plan": false, "Failed": true} {
+			t.Run(end.Error()+"/"+way, func(t *testing.T) {
+				t.Parallel()
+				w := b.worker(t)
+				runs := 0
+				h := &dynamo.Ledger[charge]{Config: w.config(), Effect: func(ctx context.Context, c charge, a intent.Attempt) (dynamo.Writes, error) {
+					if runs++; failed {
+						writes, err := w.ledger("nobody's").Effect(ctx, c, a)
+						writes.Failed = func([]types.CancellationReason) error { return end }
+						return writes, err
+					}
+					return dynamo.Writes{}, fmt.Errorf("plan: %w", end)
+				}}
+				o, err := w.deliver(h, message(t, `{"cents":10}`))
+				if !errors.Is(err, intent.ErrNotDone) || errors.Is(err, end) {
+					t.Errorf("got %s, want ErrNotDone alone", describe(o, err))
+				}
+				if runs != 1 {
+					t.Errorf("the effect runs %d times, want once", runs)
+				}
+			})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package dynamo_test
 
 import (
 	"errors"
+	"maps"
 	"strconv"
 	"testing"
 	"time"
@@ -10,11 +11,13 @@ import (
 
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
-	"github.com/singleeffect/once/shared/intenttest"
 )
 
-// retention is the records' where nothing else is said.
-const retention = 90 * 24 * time.Hour
+// The records' where nothing else is said.
+const (
+	retention = 90 * 24 * time.Hour
+	maxAge    = 19 * 24 * time.Hour
+)
 
 // sent is the delivery of an intent that is so old by the machine's clock.
 func sent(d intent.Delivery, age time.Duration) intent.Delivery {
@@ -22,11 +25,11 @@ func sent(d intent.Delivery, age time.Duration) intent.Delivery {
 	return d
 }
 
-// wantForgotten: nothing was run, and nothing written.
-func (w *worker) wantForgotten(t *testing.T, what string, d intent.Delivery, o intent.Outcome, err error) {
+// wantExpired: nothing was run, and nothing written.
+func (w *worker) wantExpired(t *testing.T, what string, d intent.Delivery, o intent.Outcome, err error) {
 	t.Helper()
-	if !errors.Is(err, intent.ErrForgotten) || o.Kind != "" {
-		t.Errorf("%s: got %s, want ErrForgotten", what, describe(o, err))
+	if !errors.Is(err, intent.ErrExpired) || o.Kind != "" {
+		t.Errorf("%s: got %s, want ErrExpired", what, describe(o, err))
 	}
 	if got := w.writes(); got != 0 {
 		t.Errorf("%s: got %d requests that write, want none", what, got)
@@ -36,18 +39,18 @@ func (w *worker) wantForgotten(t *testing.T, what string, d intent.Delivery, o i
 	}
 }
 
-// An intent that is older than its record's retention, and has none, is not run.
-func TestForgotten(t *testing.T) {
+// C47: an intent that is older than MaxAge, and has no record, is not run.
+func TestC47TooOld(t *testing.T) {
 	b := newBench(t)
 	for class, h := range classes {
 		for name, c := range map[string]struct {
 			age    time.Duration
-			forgot bool
+			tooOld bool
 		}{
-			"before its end":                 {retention - lapse - time.Minute, false},
-			"before a claim's lease is over": {retention - lapse/2, true},
-			"past it":                        {retention + time.Second, true},
-			"years past it":                  {20 * retention, true},
+			"as old as it may be":   {maxAge - time.Minute, false},
+			"older":                 {maxAge + time.Second, true},
+			"as old as the records": {retention, true},
+			"years older":           {20 * retention, true},
 		} {
 			t.Run(class+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -56,12 +59,12 @@ func TestForgotten(t *testing.T) {
 				b.open(t, d.Key, 100)
 				w := b.worker(t)
 				o, err := w.deliver(h(w, p, d.Key), d)
-				if !c.forgot {
+				if !c.tooOld {
 					want(t, "delivery", o, err, intent.Executed)
 					b.wantOneEffect(t, class, p, d)
 					return
 				}
-				w.wantForgotten(t, "delivery", d, o, err)
+				w.wantExpired(t, "delivery", d, o, err)
 				p.want(t, 0, 0)
 				b.wantBalance(t, d.Key, 100)
 				if got := w.faults.Counts()["GetItem"]; got != 1 {
@@ -72,8 +75,8 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// However old it is, a record that stands says what becomes of it: one that TTL
-// has not deleted yet answers, one of another payload conflicts.
+// However old it is, a record that stands says what becomes of it, unless it is past its
+// retention and only TTL has not deleted it yet.
 func TestOldIntentWithARecord(t *testing.T) {
 	b := newBench(t)
 	const pen = `{"cents":11}`
@@ -81,18 +84,18 @@ func TestOldIntentWithARecord(t *testing.T) {
 		state                intent.State // as another delivery left it; completed by one of the class
 		body                 string
 		later                time.Duration
-		keyed, blind, ledger intent.Kind // empty: ErrOtherClass
+		keyed, blind, ledger intent.Kind // empty: an error
 	}{
 		"completed":                          {intent.StateCompleted, `{"cents":10}`, 0, intent.Replayed, intent.Replayed, intent.Replayed},
-		"completed, expired but there":       {intent.StateCompleted, `{"cents":10}`, 2 * retention, intent.Replayed, intent.Replayed, intent.Replayed},
+		"C47 completed, expired but there":   {intent.StateCompleted, `{"cents":10}`, 2 * retention, "", "", ""},
 		"refused":                            {intent.StateRefused, `{"cents":10}`, 0, intent.Refused, intent.Refused, intent.Refused},
 		"running":                            {intent.StateClaimed, `{"cents":10}`, 0, intent.InProgress, intent.InProgress, ""},
 		"lapsed":                             {intent.StateClaimed, `{"cents":10}`, lapse, intent.Executed, intent.InDoubt, ""},
 		"lapsed, past the provider's window": {intent.StateClaimed, `{"cents":10}`, pastWindow, intent.InDoubt, intent.InDoubt, ""},
-		"released":                           {intent.StateReleased, `{"cents":10}`, 0, intent.Executed, intent.Executed, ""},
+		"C51 released, but bound":            {intent.StateReleased, `{"cents":10}`, 0, intent.Executed, intent.InDoubt, ""},
 		"in doubt":                           {intent.StateInDoubt, `{"cents":10}`, 0, intent.InDoubt, intent.InDoubt, ""},
 		"completed, another payload":         {intent.StateCompleted, pen, 0, intent.Conflict, intent.Conflict, intent.Conflict},
-		"expired, another payload":           {intent.StateCompleted, pen, 2 * retention, intent.Conflict, intent.Conflict, intent.Conflict},
+		"C47 expired, another payload":       {intent.StateCompleted, pen, 2 * retention, "", "", ""},
 		"in doubt, another payload":          {intent.StateInDoubt, pen, 0, intent.Conflict, intent.Conflict, intent.Conflict},
 	} {
 		for class, kind := range map[string]intent.Kind{"Keyed": c.keyed, "Blind": c.blind, "Ledger": c.ledger} {
@@ -108,10 +111,14 @@ func TestOldIntentWithARecord(t *testing.T) {
 				w := b.later(t, c.later)
 				old := sent(repeated(t, d, "message-2", c.body), 2*retention)
 				o, err := w.deliver(classes[class](w, p, d.Key), old)
+				wantErr := intent.ErrOtherClass
+				if c.later == 2*retention {
+					wantErr = intent.ErrExpired
+				}
 				if kind != "" {
 					want(t, "delivery", o, err, kind)
-				} else if !errors.Is(err, intent.ErrOtherClass) {
-					t.Errorf("delivery: got %s, want ErrOtherClass", describe(o, err))
+				} else if !errors.Is(err, wantErr) {
+					t.Errorf("delivery: got %s, want %v", describe(o, err), wantErr)
 				}
 				effects := 0
 				if kind == intent.Executed {
@@ -152,10 +159,10 @@ func (b *bench) moved(t *testing.T, d intent.Delivery, to intent.State) {
 	}
 }
 
-// A retention that is shorter than the delay forgets, and runs nothing twice:
-// neither while TTL has not deleted the record nor after it has. A delivery whose
-// intent's age nobody knows is what is left to run twice.
-func TestRetentionShorterThanTheDelay(t *testing.T) {
+// A delivery after the retention runs nothing twice: neither while TTL has not deleted
+// the record nor after it has. One whose intent's age nobody knows is what is left to
+// run twice.
+func TestDelayLongerThanTheRetention(t *testing.T) {
 	b := newBench(t)
 	for class, h := range classes {
 		t.Run(class, func(t *testing.T) {
@@ -165,34 +172,88 @@ func TestRetentionShorterThanTheDelay(t *testing.T) {
 			late := b.later(t, retention+time.Hour)
 			before := b.item(t, intentOf(d))
 			o, err := late.deliver(h(late, p, d.Key), d)
-			want(t, "delivery while the expired record is there", o, err, intent.Replayed)
+			if !errors.Is(err, intent.ErrExpired) {
+				t.Errorf("delivery while the expired record is there: got %s, want ErrExpired", describe(o, err))
+			}
 			wantUntouched(t, b, d, before)
 			b.remove(t, intentOf(d))
 			later := b.later(t, retention+2*time.Hour)
 			o, err = later.deliver(h(later, p, d.Key), d)
-			later.wantForgotten(t, "delivery when it is deleted", d, o, err)
+			later.wantExpired(t, "delivery when it is deleted", d, o, err)
 			b.wantOneEffect(t, class, p, d)
 		})
 	}
 }
 
-// A claim that is seconds younger than the retention must not land in the place
-// of a record that TTL deletes while the claim is on its way.
-func TestRecordDeletedDuringTheClaim(t *testing.T) {
+// C47: the intent is done under the shortest retention. Then the retention is raised,
+// and the same message comes once more: when its record is past the old retention but
+// still there, and when it is gone.
+func TestC47RetentionIsRaised(t *testing.T) {
 	b := newBench(t)
-	for class, operation := range map[string]string{"Keyed": "PutItem", "Blind": "PutItem", "Ledger": "TransactWriteItems"} {
+	const shortest = 40 * 24 * time.Hour
+	for class, h := range classes {
 		t.Run(class, func(t *testing.T) {
 			t.Parallel()
 			p := new(provider)
-			d := sent(b.executed(t, class, p), 0)
-			w := b.later(t, retention-5*time.Second)
-			w.plan = on(operation, func(*worker) intenttest.Fault {
-				return intenttest.Fault{Before: func() { b.remove(t, intentOf(d)) }}
-			})(w)
-			o, err := w.deliver(classes[class](w, p, d.Key), d)
-			want(t, "delivery", o, err, intent.Replayed)
+			d := sent(message(t, `{"cents":10}`), 0)
+			b.open(t, d.Key, 100)
+			first := b.worker(t)
+			first.retention = shortest
+			o, err := first.deliver(h(first, p, d.Key), d)
+			want(t, "delivery", o, err, intent.Executed)
+			for n, there := range []bool{true, false} {
+				if !there {
+					b.remove(t, intentOf(d))
+				}
+				w := b.later(t, shortest+time.Duration(n+1)*24*time.Hour)
+				w.retention = retention
+				if o, err := w.deliver(h(w, p, d.Key), d); !errors.Is(err, intent.ErrExpired) {
+					t.Errorf("record there: %t: got %s, want ErrExpired", there, describe(o, err))
+				}
+			}
 			b.wantOneEffect(t, class, p, d)
 		})
+	}
+}
+
+// C52: a record with a format or a state of another release is never taken for none,
+// also when its expires_at has passed. Nothing is run, and it stays as it was.
+func TestC52UnknownAndExpired(t *testing.T) {
+	b := newBench(t)
+	past := n(time.Now().Add(-100 * 24 * time.Hour).Unix())
+	for name, it := range map[string]item{
+		"format":                 {"v": n(2), "state": s("completed"), "expires_at": past},
+		"state":                  {"v": n(1), "state": s("noted"), "expires_at": past},
+		"format and state":       {"v": n(2), "state": s("elsewhere"), "expires_at": past},
+		"no format":              {"state": s("completed"), "expires_at": past},
+		"an undecided state":     {"v": n(1), "state": s("in_doubt"), "expires_at": past, "owner": s("another"), "lease_until": n(1), "claimed_at": n(1)},
+		"a format, not past yet": {"v": n(2), "state": s("completed"), "expires_at": n(time.Now().Add(time.Hour).Unix())},
+	} {
+		for class, h := range classes {
+			for way, d := range map[string]intent.Delivery{"of unknown age": message(t, `{"cents":10}`), "old": sent(message(t, `{"cents":10}`), 2*maxAge)} {
+				t.Run(name+"/"+class+"/"+way, func(t *testing.T) {
+					t.Parallel()
+					p := new(provider)
+					b.open(t, d.Key, 100)
+					record := item{"intent": s(intentOf(d)), "fingerprint": s(d.Fingerprint.String())}
+					maps.Copy(record, it)
+					b.put(t, b.records, record)
+					before := b.item(t, intentOf(d))
+					w := b.worker(t)
+					o, err := w.deliver(h(w, p, d.Key), d)
+					var format *intent.FormatError
+					if name != "an undecided state" && !errors.As(err, &format) {
+						t.Errorf("got %s, want a FormatError", describe(o, err))
+					}
+					if err == nil && o.Done() {
+						t.Errorf("got %s, want it neither run nor answered", describe(o, err))
+					}
+					wantUntouched(t, b, d, before)
+					p.want(t, 0, 0)
+					b.wantBalance(t, d.Key, 100)
+				})
+			}
+		}
 	}
 }
 
@@ -200,7 +261,7 @@ func TestRecordDeletedDuringTheClaim(t *testing.T) {
 // its sibling the same; what is undecided has none.
 func TestC17_ExpiresAt(t *testing.T) {
 	b := newBench(t)
-	const short = 26 * time.Hour
+	const short = 40 * 24 * time.Hour
 	for name, c := range map[string]struct {
 		handler func(w *worker, p *provider, d intent.Delivery) handler
 		final   bool

@@ -49,7 +49,7 @@ func TestC46_SettledAndRedriven(t *testing.T) {
 				o, err := w.deliver(classes[class](w, p, d.Key), d)
 				want(t, "first delivery", o, err, intent.InDoubt)
 				b.settle(t, d, to)
-				redriven := repeated(t, d, "message-2", string(d.Payload))
+				redriven := repeated(t, d, "message-2", string(d.Payload.Canonical()))
 				late := b.later(t, 13*24*time.Hour)
 				o, err = late.deliver(classes[class](late, p, d.Key), redriven)
 				want(t, "redriven", o, err, c.kind)
@@ -86,7 +86,7 @@ func TestC46_RedrivenUnsettled(t *testing.T) {
 	before := b.item(t, intentOf(d))
 	for range 3 {
 		late := b.later(t, 13*24*time.Hour)
-		o, err = late.deliver(late.blind(p), repeated(t, d, "message-2", string(d.Payload)))
+		o, err = late.deliver(late.blind(p), repeated(t, d, "message-2", string(d.Payload.Canonical())))
 		want(t, "redriven", o, err, intent.InDoubt)
 		if o.Wait != 0 {
 			t.Errorf("the message is put off for %v, though nobody is left to ask", o.Wait)

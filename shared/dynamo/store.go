@@ -57,11 +57,13 @@ func (s *Store) put(ctx context.Context, next intent.Record) (intent.Record, err
 		return intent.Record{}, fmt.Errorf("%w: there is no claim whose completion they could join", intent.ErrWritesRejected)
 	}
 	attribute := s.keep(ctx, &next)
+	usedNames, usedValues := bind(absentValues(next.ClaimedAt), conditionAbsent)
 	input := &dynamodb.PutItemInput{
 		TableName:                           &s.table,
 		Item:                                encode(next, attribute),
 		ConditionExpression:                 aws.String(conditionAbsent),
-		ExpressionAttributeValues:           item{":now": number(next.ClaimedAt.Unix())},
+		ExpressionAttributeNames:            usedNames,
+		ExpressionAttributeValues:           usedValues,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 	err := persist(ctx, func(ctx context.Context) error {

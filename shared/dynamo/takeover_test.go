@@ -72,7 +72,7 @@ func TestC19_ClaimSurvivesTheMove(t *testing.T) {
 		if expires, ok := b.item(t, intentOf(d))["expires_at"]; ok {
 			t.Errorf("an undecided record has expires_at %v: TTL would forget the effect", expires)
 		}
-		redriven := repeated(t, d, "message-2", string(d.Payload))
+		redriven := repeated(t, d, "message-2", string(d.Payload.Canonical()))
 		soon := b.later(t, 20*time.Hour)
 		o, err := soon.deliver(soon.keyed(p), redriven)
 		want(t, "redriven within the window", o, err, intent.Executed)
@@ -89,14 +89,14 @@ func TestC19_ClaimSurvivesTheMove(t *testing.T) {
 		_, _ = last.deliver(last.keyed(p), d)
 		p.forget()
 		late := b.later(t, 13*24*time.Hour)
-		o, err := late.deliver(late.keyed(p), repeated(t, d, "message-2", string(d.Payload)))
+		o, err := late.deliver(late.keyed(p), repeated(t, d, "message-2", string(d.Payload.Canonical())))
 		want(t, "redriven", o, err, intent.InDoubt)
 		p.want(t, 1, 1)
 	})
 	t.Run("the last receive still runs", func(t *testing.T) {
 		p := new(provider)
 		d := message(t, `{"cents":10}`)
-		redriven := repeated(t, d, "message-2", string(d.Payload))
+		redriven := repeated(t, d, "message-2", string(d.Payload.Canonical()))
 		last, next := b.worker(t), b.worker(t)
 		h := last.keyed(p)
 		h.Effect = func(_ context.Context, _ charge, a intent.Attempt) (any, error) {

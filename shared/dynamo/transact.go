@@ -112,7 +112,7 @@ func rejection(err error) string {
 	case len(reasons) > 0:
 		return fmt.Sprint(codes(reasons, 0))
 	case errors.As(err, &answer) && answer.ErrorCode() == "ValidationException":
-		return answer.ErrorCode() + ": " + answer.ErrorMessage()
+		return answer.ErrorCode() // its message may quote values
 	}
 	return ""
 }

@@ -125,11 +125,9 @@ func message(t *testing.T, body string) intent.Delivery {
 // repeated is another message of the same intent.
 func repeated(t *testing.T, d intent.Delivery, id, body string) intent.Delivery {
 	t.Helper()
-	fingerprint, err := intent.FingerprintOf([]byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return intent.Delivery{Key: d.Key, Fingerprint: fingerprint, Payload: []byte(body), MessageID: id}
+	again := intenttest.Delivery(t, d.Key, body)
+	again.MessageID = id
+	return again
 }
 
 func intentOf(d intent.Delivery) string {

@@ -79,5 +79,5 @@ func Start(wire func(context.Context, *Variables) (*sqsbatch.Batch, error)) {
 		slog.New(slog.NewJSONHandler(os.Stderr, nil)).Error("cannot start", "error", err.Error())
 		os.Exit(1)
 	}
-	lambda.Start(batch.Handle)
+	lambda.Start(batch)
 }

@@ -53,11 +53,11 @@ func (r runner[P]) deliver(ctx context.Context, d Delivery) (Outcome, error) {
 	storeCtx, cancel := StoreContext(ctx)
 	defer cancel()
 	c, o, err := r.acquire(ctx, storeCtx, t)
-	if err != nil || o.Kind != "" {
-		return o, err
+	if err == nil && o.Kind == "" {
+		o, err = r.run(ctx, storeCtx, c, t)
+		o.Lapsed = c.lapsed
 	}
-	o, err = r.run(ctx, storeCtx, c, t)
-	o.Lapsed = c.lapsed
+	o.Intent = key.ShortHash()
 	return o, err
 }
 
@@ -70,9 +70,9 @@ func (r runner[P]) acquire(ctx, storeCtx context.Context, t task[P]) (claim, Out
 	defer cancel()
 	var standing Record
 	for vanished := 0; vanished < maxVanished; {
-		if standing.State == StateAbsent && r.MayBeForgotten(ctx, t.SentAt) {
+		if standing.State == StateAbsent && r.TooOld(t.SentAt) {
 			var err error
-			if standing, err = Remembered(storeCtx, r.Store, t.key); err != nil {
+			if standing, err = r.LoadExisting(storeCtx, t.key); err != nil {
 				return claim{}, Outcome{}, err
 			}
 			if o, ok := r.follow(standing, t); ok {
@@ -93,8 +93,10 @@ func (r runner[P]) acquire(ctx, storeCtx context.Context, t task[P]) (claim, Out
 			if o.Kind != "" {
 				return claim{}, o, err
 			}
-		case r.blind && shown.State == StateClaimed:
-			standing, err = r.Store.Replace(storeCtx, shown, parked(shown, "claim lapsed, its outcome is not known"))
+		// A released record keeps claimed_at after an attempt whose outcome is not known:
+		// one of a Keyed effect, if the operation has become Blind since.
+		case r.blind && !shown.ClaimedAt.IsZero():
+			standing, err = r.Store.Replace(storeCtx, shown, parked(shown, "the outcome of an earlier attempt is not known"))
 		case r.pastWindow(shown, c.record):
 			standing, err = r.Store.Replace(storeCtx, shown, parked(shown, "the provider's window ends"))
 		default:
@@ -123,13 +125,12 @@ func (r runner[P]) acquire(ctx, storeCtx context.Context, t task[P]) (claim, Out
 	return claim{}, Outcome{}, ErrVanished
 }
 
-// Remembered is the record of an intent that is too old to be claimed anew. A
-// claim in its place would run what happened long ago; without a record the error
-// is ErrForgotten.
-func Remembered(ctx context.Context, s Store, k Key) (Record, error) {
-	r, err := s.Load(ctx, k.String())
-	if err == nil && r.State == StateAbsent {
-		err = ErrForgotten
+// LoadExisting is the record of an intent that is TooOld to run without one. Where it
+// has none, or one past its retention, the error is ErrExpired.
+func (c Config) LoadExisting(ctx context.Context, k Key) (Record, error) {
+	r, err := c.Store.Load(ctx, k.String())
+	if err == nil && (r.State == StateAbsent || r.Expired(c.WithDefaults().Now())) {
+		return Record{}, ErrExpired
 	}
 	return r, err
 }

@@ -10,14 +10,13 @@ import (
 // before the effect runs, so that nothing it does to its payload changes them.
 type Delivery struct {
 	Key         string // the caller's key, unescaped
-	Fingerprint Fingerprint
-	Payload     []byte // JSON
+	Payload     Payload
+	Fingerprint Fingerprint // of the payload, or of the part of it that must be the same in every message
 	MessageID   string
 	Receives    int // how often SQS has delivered the message, this time included; 0: not known
 
 	// SentAt is the intent's own time: the earliest that is known of it. One that is
-	// older than the record's retention is run only if its record stands. Zero: not
-	// known.
+	// older than Config.MaxAge is run only if it has a record. Zero: not known.
 	SentAt time.Time
 }
 
@@ -59,7 +58,12 @@ func (k *Keyed[P]) Validate() error {
 
 // Deliver runs the intent once or tells what became of it. An error means that
 // the message is to be delivered again.
+//
+// A Keyed that Validate refuses delivers nothing: the error is the *ConfigError.
 func (k *Keyed[P]) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
+	if err := k.Validate(); err != nil {
+		return Outcome{}, err
+	}
 	r := runner[P]{Config: k.WithDefaults(), effect: k.Effect, probe: k.Probe, probeAfter: k.ProbeAfter, window: k.Window}
 	return r.deliver(ctx, d)
 }
@@ -115,7 +119,12 @@ func validProbeAfter(d time.Duration) error {
 
 // Deliver runs the intent at most once or tells what became of it. An error
 // means that the message is to be delivered again.
+//
+// A Blind that Validate refuses delivers nothing: the error is the *ConfigError.
 func (b *Blind[P]) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
+	if err := b.Validate(); err != nil {
+		return Outcome{}, err
+	}
 	r := runner[P]{Config: b.WithDefaults(), effect: b.Effect, probe: b.Probe, probeAfter: b.ProbeAfter, blind: true}
 	return r.deliver(ctx, d)
 }

@@ -35,6 +35,11 @@ const (
 	// count yet.
 	defaultProbeAfter = time.Minute
 
+	day = 24 * time.Hour
+
+	// DefaultMaxAge is 4 days in a queue, 14 in its dead-letter queue, and one of slack.
+	DefaultMaxAge = 19 * day
+
 	// maxVanished bounds the claims made while the record that refuses them
 	// cannot be found.
 	maxVanished = 3
@@ -57,10 +62,18 @@ type Config struct {
 	// Store keeps the records. Required.
 	Store Store
 
-	// Retention is how long a final record is remembered, counted from its end.
-	// It must outlast the queue's and the dead-letter queue's retention.
-	// Defaults to 90 days.
+	// Retention is how long a final record is remembered, counted from its end. It is
+	// 2 × MaxAge and 2 days at least: one redrive may make the time of a message start
+	// anew, and the other two days are for clocks and for the invocation. Defaults to
+	// 90 days.
 	Retention time.Duration
+
+	// MaxAge is how old an intent may be, by Delivery.SentAt, to run where it has no
+	// record. It covers the retention of the queue and of its dead-letter queue. It
+	// does not follow Retention: a record that was written under a shorter one is gone
+	// earlier. Before MaxAge is raised, Retention must have been 2 × the new MaxAge and
+	// 2 days for as long as the new MaxAge. Defaults to 19 days.
+	MaxAge time.Duration
 
 	// LeaseMargin is how long after the invocation's deadline a claim still
 	// stands: Lambda has been seen to kill 0.7 s late, and clocks differ.
@@ -86,7 +99,8 @@ func (c Config) WithDefaults() Config {
 			*d = v
 		}
 	}
-	def(&c.Retention, 90*24*time.Hour)
+	def(&c.Retention, 90*day)
+	def(&c.MaxAge, DefaultMaxAge)
 	def(&c.LeaseMargin, 3*time.Second)
 	def(&c.SkewMargin, 2*time.Second)
 	def(&c.Lease, 30*time.Second)
@@ -109,16 +123,16 @@ func (c Config) Validate() error {
 	for _, d := range []struct {
 		field string
 		value time.Duration
-	}{{"Retention", c.Retention}, {"LeaseMargin", c.LeaseMargin}, {"SkewMargin", c.SkewMargin}, {"Lease", c.Lease}} {
+	}{{"Retention", c.Retention}, {"MaxAge", c.MaxAge}, {"LeaseMargin", c.LeaseMargin}, {"SkewMargin", c.SkewMargin}, {"Lease", c.Lease}} {
 		if d.value < 0 {
 			return &ConfigError{d.field, fmt.Sprintf("is negative: %v", d.value)}
 		}
 	}
-	if c.Lease < 3*time.Second {
-		return &ConfigError{"Lease", fmt.Sprintf("of %v leaves no time to renew it, want 3s or more", c.Lease)}
+	if c.Lease < 3*time.Second || c.Lease > day {
+		return &ConfigError{"Lease", fmt.Sprintf("of %v cannot be renewed in time, want 3s to 24h", c.Lease)}
 	}
-	if c.Retention < c.Lease+c.SkewMargin {
-		return &ConfigError{"Retention", fmt.Sprintf("of %v is shorter than a lease of %v and a skew margin of %v", c.Retention, c.Lease, c.SkewMargin)}
+	if c.Retention-2*day < 2*c.MaxAge {
+		return &ConfigError{"Retention", fmt.Sprintf("of %v is shorter than twice the MaxAge of %v and 2 days", c.Retention, c.MaxAge)}
 	}
 	return nil
 }
@@ -138,14 +152,13 @@ func (c Config) leaseUnder(ctx context.Context) time.Duration {
 	return c.Lease
 }
 
-// MayBeForgotten reports whether an intent sent at that time may have had a record
-// that is forgotten before a claim made now would lapse: a put that is repeated
-// until the deadline may arrive when TTL has just deleted what would have refused
-// it. A record is remembered for the retention from its end, which is no earlier
-// than the sending, as clocks go. The zero time is not known to be old.
-func (c Config) MayBeForgotten(ctx context.Context, sent time.Time) bool {
+// TooOld reports an intent that must not run where it has no record: it was sent
+// longer ago than MaxAge, so it may have had a record that has expired. The zero time
+// is not known to be old. A claim of a younger intent cannot come too late: the
+// retention that its record has exceeds MaxAge by more than an invocation.
+func (c Config) TooOld(sent time.Time) bool {
 	c = c.WithDefaults()
-	return !sent.IsZero() && c.Now().Add(c.leaseUnder(ctx)+c.SkewMargin).After(sent.Add(c.Retention))
+	return !sent.IsZero() && c.Now().After(sent.Add(c.MaxAge))
 }
 
 // NewOwner draws the token of one claim: 130 random bits in 26 characters.

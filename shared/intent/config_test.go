@@ -24,12 +24,15 @@ func TestValidate(t *testing.T) {
 		field string
 		says  []string
 	}{
-		"OK":                   {},
-		"OK a short retention": {edit: edit{config: func(c *intent.Config) { c.Retention = time.Hour }}},
-		"Err no store":         {edit{config: func(c *intent.Config) { c.Store = nil }}, "Store", []string{"missing"}},
-		"Err no scope":         {edit{config: func(c *intent.Config) { c.Scope = "" }}, "Scope or Operation", []string{"scope", "empty"}},
-		"Err no operation":     {edit{config: func(c *intent.Config) { c.Operation = "" }}, "Scope or Operation", []string{"operation", "empty"}},
-		"Err scope not UTF-8":  {edit{config: func(c *intent.Config) { c.Scope = "\xff" }}, "Scope or Operation", []string{"scope", "UTF-8"}},
+		"OK":                        {},
+		"OK the shortest retention": {edit: edit{config: func(c *intent.Config) { c.Retention = 40 * 24 * time.Hour }}},
+		"OK a short retention": {edit: edit{config: func(c *intent.Config) {
+			c.MaxAge, c.Retention = time.Hour, 50*time.Hour
+		}}},
+		"Err no store":        {edit{config: func(c *intent.Config) { c.Store = nil }}, "Store", []string{"missing"}},
+		"Err no scope":        {edit{config: func(c *intent.Config) { c.Scope = "" }}, "Scope or Operation", []string{"scope", "empty"}},
+		"Err no operation":    {edit{config: func(c *intent.Config) { c.Operation = "" }}, "Scope or Operation", []string{"operation", "empty"}},
+		"Err scope not UTF-8": {edit{config: func(c *intent.Config) { c.Scope = "\xff" }}, "Scope or Operation", []string{"scope", "UTF-8"}},
 		"Err scope too long": {edit{config: func(c *intent.Config) { c.Scope = strings.Repeat("s", 1024) }},
 			"Scope or Operation", []string{"1033", "1024"}},
 		"Err negative retention":    {edit{config: func(c *intent.Config) { c.Retention = -time.Hour }}, "Retention", []string{"negative", "-1h0m0s"}},
@@ -37,8 +40,16 @@ func TestValidate(t *testing.T) {
 		"Err negative skew margin":  {edit{config: func(c *intent.Config) { c.SkewMargin = -time.Second }}, "SkewMargin", []string{"negative", "-1s"}},
 		"Err negative lease":        {edit{config: func(c *intent.Config) { c.Lease = -time.Second }}, "Lease", []string{"negative", "-1s"}},
 		"Err a lease of no use":     {edit{config: func(c *intent.Config) { c.Lease = 2 * time.Second }}, "Lease", []string{"2s", "3s"}},
-		"Err retention below a lease": {edit{config: func(c *intent.Config) { c.Retention = 31 * time.Second }},
-			"Retention", []string{"31s", "30s", "2s"}},
+		"Err a lease of two days": {edit{
+			config: func(c *intent.Config) { c.Lease = 48 * time.Hour },
+			keyed:  func(k *intent.Keyed[order]) { k.Window = 100 * time.Hour },
+			blind:  func(*intent.Blind[order]) {},
+		}, "Lease", []string{"48h0m0s", "24h"}},
+		"C47 Err retention below twice the age": {edit{config: func(c *intent.Config) { c.Retention = 40*24*time.Hour - 1 }},
+			"Retention", []string{"959h59m59.999999999s", "456h0m0s", "2 days"}},
+		"C47 Err an age above half the retention": {edit{config: func(c *intent.Config) { c.MaxAge = 44*24*time.Hour + 1 }},
+			"Retention", []string{"2160h0m0s", "1056h0m0.000000001s", "2 days"}},
+		"Err negative age": {edit{config: func(c *intent.Config) { c.MaxAge = -time.Hour }}, "MaxAge", []string{"negative", "-1h0m0s"}},
 		"Err no effect": {edit{
 			keyed: func(k *intent.Keyed[order]) { k.Effect = nil },
 			blind: func(b *intent.Blind[order]) { b.Effect = nil },

@@ -25,8 +25,9 @@
 // # Limits
 //
 // A record is remembered for its retention (90 days unless set). An intent that is
-// older than that by Delivery.SentAt, and has no record, is not run: ErrForgotten.
-// One whose time is not known, or was reset by a redrive, runs again. A claim is
+// older than Config.MaxAge (19 days unless set) by Delivery.SentAt, and has no record or
+// one past its retention, is not run: ErrExpired. One whose time is not known runs
+// again. A claim is
 // exclusive while clocks differ by less, and processes stall for less, than the
 // margins in Config: a stall between the last look at the lease and the call is
 // what no client can exclude. For Keyed the provider's key still stands between
@@ -60,8 +61,9 @@
 //	completed, refused             Replayed, Refused
 //	in doubt                       the probe when its time has come, else InDoubt
 //	claimed, lease running         InProgress
-//	released, lapsed               takeover; a lapsed Blind, and a Keyed past its
-//	                               provider's window, go in doubt
+//	released, lapsed               takeover; a Blind after an attempt whose outcome is
+//	                               not known, and a Keyed past its provider's window,
+//	                               go in doubt
 //
 // # Clock
 //

@@ -34,6 +34,9 @@ func (a Attempt) Early() bool { return a.Receives >= 1 && a.Receives <= earlyRec
 //	NotApplied(err)        it did not happen and no longer can: released
 //	anything else          nobody knows: see the class
 //
+// A verdict counts as the effect's own only if every error around it wraps it alone:
+// one that is joined with another error, or wraps nil, is unknown.
+//
 // ctx ends before the invocation does and before the lease.
 type Effect[P any] func(ctx context.Context, payload P, a Attempt) (result any, err error)
 
@@ -45,19 +48,15 @@ type Completion struct {
 	Writes any
 }
 
+type unprocessable struct{ err error }
+
+func (e *unprocessable) Error() string { return fmt.Sprint(e.err) }
+func (e *unprocessable) Unwrap() error { return e.err }
+
 // Quarantine marks err as one that no further delivery can mend. The message goes
 // to the dead-letter queue at once, with the reason. A Keyed or Blind effect says
 // it inside NotApplied: of a message whose outcome is unknown nobody can say so.
-func Quarantine(err error) error { return fmt.Errorf("%w: %w", ErrUnprocessable, err) }
-
-// NotDone marks the error of an effect that leaves no record as ErrNotDone, unless
-// it is to be quarantined: what such an error is made of says nothing of the message.
-func NotDone(err error) error {
-	if errors.Is(err, ErrUnprocessable) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrNotDone, err)
-}
+func Quarantine(err error) error { return &unprocessable{err: err} }
 
 type refusal struct{ result any }
 
@@ -78,7 +77,7 @@ func NotApplied(err error) error { return &notApplied{err: err} }
 
 type answered struct{ verdict error }
 
-func (e *answered) Error() string { return "provider answered: " + e.verdict.Error() }
+func (e *answered) Error() string { return fmt.Sprintf("provider answered: %v", e.verdict) }
 func (e *answered) Unwrap() error { return e.verdict }
 
 // Answered marks a Refuse or NotApplied as the provider's own answer to this
@@ -104,36 +103,68 @@ const (
 // intent. An error counts as Unknown.
 type Probe[P any] func(ctx context.Context, payload P, a Attempt) (v Verdict, result any, err error)
 
-// readVerdict reads what an effect's error says of the intent. fresh: no earlier
-// attempt can have happened.
-func readVerdict(err error, fresh bool) (v Verdict, refused any) {
-	var byProvider *answered
-	var no *refusal
-	var not *notApplied
-	switch {
-	case err == nil:
-		return Yes, nil
-	case !fresh && !errors.As(err, &byProvider):
-		return Unknown, nil
-	case !fresh:
-		err = byProvider.verdict // whatever else is wrapped beside it
-	}
-	switch {
-	case errors.As(err, &no):
-		return declined, no.result
-	case errors.As(err, &not):
-		return No, nil
-	}
-	return Unknown, nil
+// reading is what an effect's error says of its intent.
+type reading struct {
+	verdict    Verdict
+	refused    any    // the result of a refusal
+	quarantine bool   // no delivery can mend the message
+	fault      string // why a verdict does not count, where the effect is to blame
 }
 
-// Refusal returns the result of a Refuse in err's tree.
-func Refusal(err error) (result any, ok bool) {
-	var no *refusal
-	if errors.As(err, &no) {
-		return no.result, true
+// readVerdict reads what an effect's error says of its intent. fresh: no earlier
+// attempt can have happened.
+//
+// A verdict counts only where each error around it wraps that one alone. Joined with
+// another error it is unknown: the other may be of a call that did happen. So is one
+// around a nil error, and one that says two things. What Deliver returns carries no
+// verdict, so that of a nested intent is never read as this one's.
+func readVerdict(err error, fresh bool) reading {
+	if err == nil {
+		return reading{verdict: Yes}
 	}
-	return nil, false
+	var r reading
+	byProvider := false
+	for err != nil {
+		var inner error
+		switch e := err.(type) {
+		case *answered:
+			if r.verdict != Unknown {
+				return reading{fault: "a verdict around an answer"}
+			}
+			byProvider, inner = true, e.verdict
+			if inner == nil {
+				return reading{fault: "an answer without a verdict"}
+			}
+		case *refusal:
+			if r.verdict != Unknown {
+				return reading{fault: "two verdicts in one error"}
+			}
+			r.verdict, r.refused = declined, e.result
+		case *notApplied:
+			r.verdict, inner = No, e.err
+			if inner == nil {
+				return reading{fault: "a verdict around a nil error"}
+			}
+		case *unprocessable:
+			r.quarantine, inner = true, e.err
+			if inner == nil {
+				return reading{fault: "Quarantine of a nil error"}
+			}
+		default:
+			inner = errors.Unwrap(err) // nil where several errors are joined
+		}
+		err = inner
+	}
+	if !fresh && !byProvider {
+		r.verdict = Unknown
+	}
+	return r
+}
+
+// Refusal returns the result of a Refuse that err is or wraps alone.
+func Refusal(err error) (result any, ok bool) {
+	r := readVerdict(err, true)
+	return r.refused, r.verdict == declined
 }
 
 // Contain runs f and turns its panic into a *PanicError.
@@ -144,4 +175,23 @@ func Contain(f func() error) (err error) {
 		}
 	}()
 	return f()
+}
+
+// RunUnrecorded runs an effect that leaves no record. Its error is ErrUnprocessable
+// where the effect's is Quarantine's, else ErrNotDone.
+func RunUnrecorded(effect func() error) error {
+	err := Contain(func() error {
+		err := effect()
+		switch {
+		case err == nil:
+			return nil
+		case readVerdict(err, true).quarantine:
+			return fmt.Errorf("%w: %w", ErrUnprocessable, newEffectError(err))
+		}
+		return fmt.Errorf("%w: %w", ErrNotDone, newEffectError(err))
+	})
+	if panicked, ok := err.(*PanicError); ok {
+		err = fmt.Errorf("%w: %w", ErrNotDone, panicked)
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package intent
 import (
 	"errors"
 	"fmt"
+	"runtime"
 )
 
 var (
@@ -17,12 +18,12 @@ var (
 
 	// ErrUnknown is returned when an effect ended without a verdict: an error of
 	// its own, a panic, or a cut-off. A Keyed claim lapses and is taken over, a
-	// Blind one is in doubt. The effect's error is wrapped beside it.
+	// Blind one is in doubt. The effect's error is beside it, as an *EffectError.
 	ErrUnknown = errors.New("outcome of the effect is unknown")
 
 	// ErrNotDone is returned when a Natural or a dynamo.Ledger effect ended in an
 	// error: no record says that it took place, and the next delivery runs it again.
-	// The effect's error is wrapped beside it.
+	// The effect's error is beside it, as an *EffectError.
 	ErrNotDone = errors.New("effect is not done")
 
 	// ErrReleased is returned when the effect said NotApplied and the claim was
@@ -40,12 +41,12 @@ var (
 	// ErrNoIntent is returned by Lookup when no record of the intent stands.
 	ErrNoIntent = errors.New("no record of this intent")
 
-	// ErrForgotten is returned when an intent is older than the record's retention,
-	// or would be before a claim made now lapsed, and no record stands: it may have
-	// happened and been forgotten. Nothing was run, and no later delivery will be.
-	ErrForgotten = errors.New("intent is older than what the records remember")
+	// ErrExpired is returned when an intent is older than Config.MaxAge and has no
+	// record, or one past its retention: it may have happened. Nothing was run, and no
+	// later delivery will be.
+	ErrExpired = errors.New("intent is too old to run without a record")
 
-	// ErrUnprocessable is what Quarantine marks an error with.
+	// ErrUnprocessable is returned when the effect said Quarantine.
 	ErrUnprocessable = errors.New("message can never be processed")
 
 	// ErrWritesRejected is returned when the writes that were to commit with a
@@ -80,6 +81,30 @@ func (e *PayloadError) Error() string {
 	return fmt.Sprintf("payload field %q %s", e.Field, e.Reason)
 }
 
+// EffectError holds the error of an effect or a probe inside an error that Deliver
+// returns. errors.Is and errors.As do not look inside: what an effect's error is made
+// of says nothing of the message, and an intent that the effect delivered itself has
+// verdicts and errors of its own. Who wants to know looks at Err.
+type EffectError struct {
+	Err  error
+	text string
+}
+
+// newEffectError reads the text of err at once, which panics where err's own Error
+// does.
+func newEffectError(err error) *EffectError { return &EffectError{Err: err, text: err.Error()} }
+
+func (e *EffectError) Error() string { return e.text }
+
+// Unwrap returns the panic that Err is about, for its stack, and nothing else.
+func (e *EffectError) Unwrap() error {
+	var panicked *PanicError
+	if errors.As(e.Err, &panicked) {
+		return panicked
+	}
+	return nil
+}
+
 // FormatError is returned when a record carries a format or a state that this
 // release does not know, as old code meets it while a new release is rolled
 // out. The record was neither compared nor changed.
@@ -90,7 +115,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("record %s has unknown format v=%d state=%q", e.Intent, e.Version, string(e.State))
+	return fmt.Sprintf("record has unknown format v=%d state=%.32q", e.Version, string(e.State))
 }
 
 // PanicError carries a panic of an effect and where it happened. Its outcome is
@@ -100,7 +125,14 @@ type PanicError struct {
 	Stack []byte
 }
 
-func (e *PanicError) Error() string { return fmt.Sprintf("effect panicked: %v", e.Value) }
+// Error leaves out a value that may quote a payload: only an error of Go's own runtime
+// is told.
+func (e *PanicError) Error() string {
+	if err, ok := e.Value.(runtime.Error); ok {
+		return "effect panicked: " + err.Error()
+	}
+	return fmt.Sprintf("effect panicked with a %T", e.Value)
+}
 
 // ConfigError is returned by Validate: a field is missing or clashes with
 // another; Reason prints both values.

@@ -62,9 +62,9 @@ func table() intent.Store { return newMemory(nil) }
 
 // sent is what sqsbatch makes of a message.
 func sent(key, payload string) intent.Delivery {
-	fingerprint, err := intent.FingerprintOf([]byte(payload))
+	p, err := intent.ParsePayload([]byte(payload))
 	if err != nil {
 		panic(err)
 	}
-	return intent.Delivery{Key: key, Fingerprint: fingerprint, Payload: []byte(payload), MessageID: "message-1"}
+	return intent.Delivery{Key: key, Payload: p, Fingerprint: p.Fingerprint(), MessageID: "message-1"}
 }

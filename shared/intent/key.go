@@ -47,6 +47,17 @@ func (k Key) Validate() error {
 	return nil
 }
 
+// ShortHash names the intent in logs and reasons, which hold no keys: the first 12
+// hexadecimal digits of the SHA-256 of the record's key.
+func (k Key) ShortHash() string { return ShortHash(k.String()) }
+
+// ShortHash is the first 12 hexadecimal digits of the SHA-256 of a text that must not
+// be told.
+func ShortHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
 // String is the record's partition key: the escaped parts with a separator
 // between them.
 func (k Key) String() string {

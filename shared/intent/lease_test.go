@@ -140,7 +140,7 @@ func TestClaimHangs(t *testing.T) {
 		w := newWorld(t)
 		w.store.plan = on("claim claimed", 1, fault{hangs: true})
 		start := time.Now()
-		if _, err := w.deliver(c, book); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := w.deliver(c, book); !causedBy(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want the store's", err)
 		}
 		if took, want := time.Since(start), timeout-time.Second; took != want {
@@ -159,7 +159,7 @@ func TestCompletionHangs(t *testing.T) {
 		w := newWorld(t)
 		w.store.plan = on("amend completed", 1, fault{hangs: true})
 		start := time.Now()
-		if _, err := w.deliver(c, book); !errors.Is(err, intent.ErrUnknown) || !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := w.deliver(c, book); !errors.Is(err, intent.ErrUnknown) || !causedBy(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want ErrUnknown and the store's", err)
 		}
 		if took, want := time.Since(start), timeout-250*time.Millisecond; took != want {
@@ -267,7 +267,7 @@ func TestCompletionFails(t *testing.T) {
 				if !errors.Is(err, intent.ErrUnknown) || !errors.Is(err, unreachable) || o.Kind != "" {
 					t.Errorf("got %+v and error %v, want ErrUnknown and the store's", o, err)
 				}
-				if name == "NotApplied" && !errors.Is(err, errProvider) {
+				if name == "NotApplied" && !causedBy(err, errProvider) {
 					t.Errorf("got %v, want the effect's error beside the store's", err)
 				}
 				w.wantState(intent.StateClaimed)

@@ -32,6 +32,9 @@ func (n *Natural[P]) Validate() error {
 // Deliver runs the effect, whoever ran it before. An error means that the
 // message is to be delivered again, unless it is ErrUnprocessable.
 func (n *Natural[P]) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
+	if err := n.Validate(); err != nil {
+		return Outcome{}, err
+	}
 	payload, err := Decode[P](d.Payload)
 	if err != nil {
 		return Outcome{}, err
@@ -41,8 +44,11 @@ func (n *Natural[P]) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
 	}
 	ctx, stop := EffectContext(ctx)
 	defer stop()
-	if err := Contain(func() error { return n.Effect(ctx, payload, Attempt{MessageID: d.MessageID, Receives: d.Receives}) }); err != nil {
-		return Outcome{}, NotDone(err)
+	err = RunUnrecorded(func() error {
+		return n.Effect(ctx, payload, Attempt{MessageID: d.MessageID, Receives: d.Receives})
+	})
+	if err != nil {
+		return Outcome{}, err
 	}
 	return Outcome{Kind: Executed}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 )
 
 var errPut = errors.New("table is out of reach")
@@ -36,6 +37,9 @@ func TestNatural(t *testing.T) {
 		"a cut-off":                 {effect: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, err: context.DeadlineExceeded},
 		"done, though it was late":  {effect: func(ctx context.Context) error { <-ctx.Done(); return nil }},
 		"Quarantine":                {effect: func(context.Context) error { return intent.Quarantine(errPut) }, err: errPut, unprocessable: true},
+		"C50 Quarantine, joined":    {effect: func(context.Context) error { return errors.Join(intent.Quarantine(errPut), errPut) }, err: errPut},
+		"C50 Quarantine of nil":     {effect: func(context.Context) error { return intent.Quarantine(nil) }, err: intent.ErrNotDone},
+		"an error that is nil":      {effect: func(context.Context) error { return (*broken)(nil) }, err: intent.ErrNotDone},
 		"Quarantine, wrapped":       {effect: func(context.Context) error { return fmt.Errorf("ship: %w", intent.Quarantine(errPut)) }, err: errPut, unprocessable: true},
 		"another class's verdict":   {effect: func(context.Context) error { return intent.NotApplied(errPut) }, err: errPut},
 		"a panic":                   {effect: func(context.Context) error { panic(errPut) }},
@@ -54,7 +58,7 @@ func TestNatural(t *testing.T) {
 				switch panicked := (*intent.PanicError)(nil); {
 				case panics && (!errors.As(err, &panicked) || !strings.Contains(string(panicked.Stack), "natural_test.go")):
 					t.Errorf("got %v, want the panic and its stack", err)
-				case !panics && !errors.Is(err, c.err):
+				case !panics && c.err != nil && !causedBy(err, c.err), !panics && c.err == nil && err != nil:
 					t.Errorf("got %v, want %v", err, c.err)
 				}
 				if got := errors.Is(err, intent.ErrUnprocessable); got != c.unprocessable {
@@ -92,7 +96,7 @@ func TestNaturalContext(t *testing.T) {
 				<-ctx.Done()
 				return ctx.Err()
 			})
-			if o, err := n.Deliver(ctx, delivery(t, book)); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			if o, err := n.Deliver(ctx, delivery(t, book)); !causedBy(err, context.DeadlineExceeded) || ctx.Err() != nil {
 				t.Errorf("got %+v and %v, want the effect's cut-off before the end", o, err)
 			}
 		})
@@ -108,7 +112,7 @@ func TestNaturalContext(t *testing.T) {
 	bubble(t, "the caller gives up", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		n, _ := shipping(func(ctx context.Context) error { cancel(); <-ctx.Done(); return ctx.Err() })
-		if o, err := n.Deliver(ctx, delivery(t, book)); !errors.Is(err, context.Canceled) {
+		if o, err := n.Deliver(ctx, delivery(t, book)); !causedBy(err, context.Canceled) {
 			t.Errorf("got %+v and %v, want the effect's cancellation", o, err)
 		}
 	})
@@ -122,18 +126,16 @@ func TestNaturalNotRun(t *testing.T) {
 		payload string
 		field   string // of a PayloadError; empty: ErrNoTime
 	}{
-		"no time left":               {999 * time.Millisecond, book, ""},
-		"a deadline that is over":    {-time.Second, book, ""},
-		"a field of another type":    {timeout, `{"item":7}`, "item"},
-		"unreadable, and no time":    {0, `{"item":7}`, "item"},
-		"a field that is repeated":   {timeout, `{"item":"a","item":"b"}`, "item"},
-		"a field with half a letter": {timeout, `{"item":"\ud800"}`, "item"},
+		"no time left":            {999 * time.Millisecond, book, ""},
+		"a deadline that is over": {-time.Second, book, ""},
+		"a field of another type": {timeout, `{"item":7}`, "item"},
+		"unreadable, and no time": {0, `{"item":7}`, "item"},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			n, runs := shipping(func(context.Context) error { return nil })
 			ctx, cancel := context.WithTimeout(context.Background(), c.left)
 			defer cancel()
-			o, err := n.Deliver(ctx, intent.Delivery{Payload: []byte(c.payload)})
+			o, err := n.Deliver(ctx, intent.Delivery{Payload: intenttest.Payload(t, c.payload)})
 			var unusable *intent.PayloadError
 			switch {
 			case c.field == "" && !errors.Is(err, intent.ErrNoTime):
@@ -153,9 +155,9 @@ func TestNaturalNotRun(t *testing.T) {
 func TestNaturalNeedsNoKey(t *testing.T) {
 	n, runs := shipping(func(context.Context) error { return nil })
 	for _, d := range []intent.Delivery{
-		{Payload: []byte(book)},
-		{Payload: []byte(book), Key: strings.Repeat("k", 2*intent.MaxKeyBytes)},
-		{Payload: []byte(book), SentAt: time.Now().AddDate(-10, 0, 0)}, // however late
+		{Payload: intenttest.Payload(t, book)},
+		{Payload: intenttest.Payload(t, book), Key: strings.Repeat("k", 2*intent.MaxKeyBytes)},
+		{Payload: intenttest.Payload(t, book), SentAt: time.Now().AddDate(-10, 0, 0)}, // however late
 	} {
 		o, err := n.Deliver(context.Background(), d)
 		wantKind(t, o, err, intent.Executed)

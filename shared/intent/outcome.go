@@ -21,6 +21,7 @@ const (
 // Outcome is what a delivery learns of its intent.
 type Outcome struct {
 	Kind    Kind
+	Intent  string        // Key.ShortHash, for logs; also where the delivery ends in an error
 	Result  Result        // with Executed, Replayed and Refused
 	Attempt int           // claims of the intent so far
 	Wait    time.Duration // until it is worth another look: with InProgress, and with InDoubt where a probe is left to ask

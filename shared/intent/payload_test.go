@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 )
 
 func TestCanonical(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"keys sorted":              {`{"b":1,"a":2,"":3}`, `{"":3,"a":2,"b":1}`},
 		"keys sorted at any depth": {`[{"b":{"d":1,"c":2},"a":[]}]`, `[{"a":[],"b":{"c":2,"d":1}}]`},
+		"keys sorted by UTF-16":    {`{"\ue000":1,"\ud800\udc00":2,"\uffee":3,"é":4,"a":5}`, "{\"a\":5,\"é\":4,\"𐀀\":2,\"\ue000\":1,\"\uffee\":3}"},
 		"keys sorted by bytes":     {`{"a":1,"B":2,"é":3,"aa":4}`, `{"B":2,"a":1,"aa":4,"é":3}`},
 		"white space dropped":      {" {\t\"a\" :\r\n[ 1 , 2 ] } \n", `{"a":[1,2]}`},
 		"white space in strings":   {`{"a b":" c "}`, `{"a b":" c "}`},
@@ -22,7 +24,7 @@ func TestCanonical(t *testing.T) {
 		"a number alone":           {` 7 `, `7`},
 		"escapes of plain letters": {`["\u0041\u00e9\/","\u2713"]`, `["Aé/","✓"]`},
 		"escapes in keys":          {`{"\u0062":1,"a":2}`, `{"a":2,"b":1}`},
-		"escapes that must stay":   {`["\"\\\b\f\n\r\t\u0000\u001F"]`, `["\"\\\u0008\u000c\u000a\u000d\u0009\u0000\u001f"]`},
+		"escapes that must stay":   {`["\"\\\b\f\n\r\t\u0000\u001F"]`, `["\"\\\b\f\n\r\t\u0000\u001f"]`},
 		"a surrogate pair":         {`["\ud83d\ude00","\uD83D\uDE00"]`, `["😀","😀"]`},
 		"an escaped backslash":     {`["\\ud800"]`, `["\\ud800"]`},
 		"the replacement itself":   {`["\ufffd"]`, "[\"\ufffd\"]"},
@@ -33,8 +35,8 @@ func TestCanonical(t *testing.T) {
 		"1 MiB":                    {filled(intent.MaxPayloadBytes), filled(intent.MaxPayloadBytes)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := intent.Canonical([]byte(c.in))
-			if err != nil || string(got) != c.want {
+			p, err := intent.ParsePayload([]byte(c.in))
+			if got := p.Canonical(); err != nil || string(got) != c.want {
 				t.Errorf("got %.200s and error %v, want %.200s", got, err, c.want)
 			}
 		})
@@ -57,59 +59,84 @@ func TestFingerprint(t *testing.T) {
 		"order of an array":     {`[1,2]`, `[2,1]`, false},
 		"case of a key":         {`{"n":1}`, `{"N":1}`, false},
 		"composed and not":      {`"\u00e9"`, `"e\u0301"`, false},
+		// C61: the key is no part of it, however it is written and wherever it stands.
+		"C61 a key, or none":            {`{"idempotency_key":"1","n":1}`, `{"n":1}`, true},
+		"C61 a key of another type":     {`{"idempotency_key":"1","n":1}`, `{"n":1,"idempotency_key":1}`, true},
+		"C61 a key alone":               {`{"idempotency_key":"1"}`, `{}`, true},
+		"C61 a key that is first":       {`{"idempotency_key":"1","z":1}`, `{"z":1}`, true},
+		"C61 a key in the middle":       {`{"a":2,"idempotency_key":"1","z":1}`, `{"z":1,"a":2}`, true},
+		"C61 a key that is last":        {`{"a":2,"idempotency_key":"1"}`, `{"a":2}`, true},
+		"C61 a key that is escaped":     {`{"a":2,"idempotency\u005fkey":"1"}`, `{"a":2}`, true},
+		"C61 a field deeper down":       {`{"a":{"idempotency_key":"1"}}`, `{"a":{}}`, false},
+		"C61 a field of a like name":    {`{"Idempotency_Key":"1"}`, `{}`, false},
+		"C61 beside another difference": {`{"idempotency_key":"1","n":1}`, `{"idempotency_key":"1","n":2}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, errA := intent.FingerprintOf([]byte(c.a))
-			b, errB := intent.FingerprintOf([]byte(c.b))
-			if errA != nil || errB != nil || (a == b) != c.same {
-				t.Errorf("got %v and %v, errors %v and %v, want the same: %t", a, b, errA, errB, c.same)
+			a, b := intenttest.Payload(t, c.a).Fingerprint(), intenttest.Payload(t, c.b).Fingerprint()
+			if (a == b) != c.same {
+				t.Errorf("got %v and %v, want the same: %t", a, b, c.same)
 			}
 		})
 	}
 	const want = "015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862" // printf '{"a":1}' | sha256sum
-	if got, err := intent.FingerprintOf([]byte(`{ "a": 1 }`)); err != nil || got.String() != want {
-		t.Errorf("got %v and error %v, want %s: records of an earlier release would all be conflicts", got, err, want)
+	if got := intenttest.Payload(t, `{ "a": 1 }`).Fingerprint(); got.String() != want {
+		t.Errorf("got %v, want %s: records of an earlier release would all be conflicts", got, want)
 	}
 }
 
-func TestCanonicalRefuses(t *testing.T) {
-	for name, c := range map[string]struct{ in, field, says string }{
-		"nothing":                        {"", "", "not JSON"},
-		"white space alone":              {" ", "", "not JSON"},
-		"no JSON":                        {"{", "", "not JSON"},
-		"two values":                     {"{} {}", "", "not JSON"},
-		"a byte order mark":              {"\ufeff{}", "", "not JSON"},
-		"not UTF-8":                      {"\"\xff\"", "", "not UTF-8"},
-		"a surrogate in UTF-8":           {"\"\xed\xa0\x80\"", "", "not UTF-8"},
-		"a repeated key":                 {`{"a":1,"a":1}`, "a", "twice"},
-		"a repeated key, deep":           {`{"x":[0,{"y":{"a":1,"b":2,"a":3}}]}`, "x[1].y.a", "twice"},
-		"a repeated key, escaped":        {`{"a":1,"\u0061":2}`, "a", "twice"},
-		"a repeated empty key":           {`{"":1,"":2}`, "", "twice"},
-		"a key thrice":                   {`[{"a":1,"a":2,"a":3}]`, "[0].a", "twice"},
-		"half a pair, high":              {`{"a":"\ud800"}`, "a", "surrogate"},
-		"half a pair, low":               {`{"a":["x","\udc00"]}`, "a[1]", "surrogate"},
-		"half a pair, then text":         {`"\ud83dx"`, "", "surrogate"},
-		"half a pair, then an escape":    {`"\ud83d\n"`, "", "surrogate"},
-		"half a pair, then a letter":     {`"\ud83d\u0041"`, "", "surrogate"},
-		"half a pair, then a whole one":  {`"\ud83d\ud83d\ude00"`, "", "surrogate"},
-		"a pair the wrong way round":     {`"\ude00\ud83d"`, "", "surrogate"},
-		"two low halves":                 {`"\udc00\udc00"`, "", "surrogate"},
-		"half a pair in a key":           {`{"a":{"\ud800":1}}`, "a", "surrogate"},
-		"65 deep":                        {nested("[", "1", "]", intent.MaxPayloadDepth+1), strings.Repeat("[0]", intent.MaxPayloadDepth+1), "deeper than 64"},
-		"65 deep, in objects":            {nested(`{"a":`, "1", "}", intent.MaxPayloadDepth+1), strings.Repeat(".a", intent.MaxPayloadDepth+1)[1:], "deeper than 64"},
-		"1 MiB and a byte":               {filled(intent.MaxPayloadBytes + 1), "", "1048577 bytes"},
-		"a key of a megabyte, its field": {`{"` + strings.Repeat("k", 1_000_000) + `":"\ud800"}`, strings.Repeat("k", 256), "surrogate"},
+// The error tells a position, and nothing of the payload: names are a part of it (C73).
+func TestPayloadRefused(t *testing.T) {
+	for name, c := range map[string]struct{ in, says string }{
+		"nothing":                       {"", "is not JSON"},
+		"white space alone":             {" ", "is not JSON"},
+		"no JSON":                       {"{", "is not JSON"},
+		"two values":                    {"{} {}", "is not JSON"},
+		"a byte order mark":             {"\ufeff{}", "is not JSON"},
+		"not UTF-8":                     {"\"\xff\"", "is not UTF-8"},
+		"a surrogate in UTF-8":          {"\"\xed\xa0\x80\"", "is not UTF-8"},
+		"a repeated name":               {`{"a":1,"a":1}`, "repeats a name of its object at byte 7"},
+		"a repeated name, deep":         {`{"x":[0,{"y":{"a":1,"b":2,"a":3}}]}`, "repeats a name of its object at byte 26"},
+		"a repeated name, escaped":      {`{"a":1,"\u0061":2}`, "repeats a name of its object at byte 7"},
+		"a repeated empty name":         {`{"":1,"":2}`, "repeats a name of its object at byte 6"},
+		"a name thrice":                 {`[{"a":1,"a":2,"a":3}]`, "repeats a name of its object at byte 8"},
+		"half a pair, high":             {`{"a":"\ud800"}`, "has half a surrogate pair at byte 5"},
+		"half a pair, low":              {`{"a":["x","\udc00"]}`, "has half a surrogate pair at byte 10"},
+		"half a pair, then text":        {`"\ud83dx"`, "has half a surrogate pair at byte 0"},
+		"half a pair, then an escape":   {`"\ud83d\n"`, "has half a surrogate pair at byte 0"},
+		"half a pair, then a letter":    {`"\ud83d\u0041"`, "has half a surrogate pair at byte 0"},
+		"half a pair, then a whole one": {`"\ud83d\ud83d\ude00"`, "has half a surrogate pair at byte 0"},
+		"a pair the wrong way round":    {`"\ude00\ud83d"`, "has half a surrogate pair at byte 0"},
+		"two low halves":                {`"\udc00\udc00"`, "has half a surrogate pair at byte 0"},
+		"half a pair in a name":         {`{"a":{"\ud800":1}}`, "has half a surrogate pair at byte 6"},
+		"65 deep":                       {nested("[", "1", "]", intent.MaxPayloadDepth+1), "nests deeper than 64 at byte 65"},
+		"65 deep, in objects":           {nested(`{"a":`, "1", "}", intent.MaxPayloadDepth+1), "nests deeper than 64 at byte 325"},
+		"1 MiB and a byte":              {filled(intent.MaxPayloadBytes + 1), "has 1048577 bytes, the limit is 1048576"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := intent.Canonical([]byte(c.in))
+			_, err := intent.ParsePayload([]byte(c.in))
 			var unusable *intent.PayloadError
-			if !errors.As(err, &unusable) || unusable.Field != c.field || !strings.Contains(unusable.Reason, c.says) {
-				t.Errorf("got %.100s and error %v, want a PayloadError of %q that says %q", got, err, c.field, c.says)
-			}
-			if _, again := intent.FingerprintOf([]byte(c.in)); again == nil || again.Error() != err.Error() {
-				t.Errorf("fingerprint: got error %v, want %v", again, err)
+			if !errors.As(err, &unusable) || unusable.Field != "" || unusable.Reason != c.says {
+				t.Errorf("got error %v, want a PayloadError that says %q", err, c.says)
 			}
 		})
+	}
+}
+
+func TestPayloadField(t *testing.T) {
+	p := intenttest.Payload(t, `{"b": {"c": [1, 2]}, "a" : "x", "\u0063":1.0}`)
+	for name, want := range map[string]string{"a": `"x"`, "b": `{"c":[1,2]}`, "c": "1.0", "d": "", "": ""} {
+		if got := string(p.Field(name)); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	for in, object := range map[string]bool{`{}`: true, ` {"a":1}`: true, `[{"a":1}]`: false, `"a"`: false, `1`: false, `null`: false} {
+		p := intenttest.Payload(t, in)
+		if p.IsObject() != object || p.Field("a") != nil && !object {
+			t.Errorf("%s: got an object %t with field %s", in, p.IsObject(), p.Field("a"))
+		}
+	}
+	if _, err := intent.Decode[map[string]any](intent.Payload{}); err == nil {
+		t.Error("a payload that nobody has read is decoded")
 	}
 }
 
@@ -127,7 +154,7 @@ func TestCanonicalCostsInProportion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			if _, err := intent.Canonical([]byte(in)); err != nil {
+			if _, err := intent.ParsePayload([]byte(in)); err != nil {
 				t.Fatal(err)
 			}
 			runtime.ReadMemStats(&after)

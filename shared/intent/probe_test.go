@@ -47,7 +47,7 @@ func TestProbe(t *testing.T) {
 		},
 		"a panic": {
 			probe: func(context.Context, intent.Attempt) (intent.Verdict, any, error) { panic(errProbe) },
-			kind:  intent.InDoubt, state: intent.StateInDoubt, reason: errProbe.Error(),
+			kind:  intent.InDoubt, state: intent.StateInDoubt, reason: "probe: effect panicked with a *errors.errorString",
 		},
 		"a cut-off": {
 			probe: func(ctx context.Context, _ intent.Attempt) (intent.Verdict, any, error) {

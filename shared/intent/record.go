@@ -65,6 +65,11 @@ func (r Record) Finish(state State, result any, now time.Time, retention time.Du
 	return r
 }
 
+// Expired reports a record past its retention, which a claim may replace.
+func (r Record) Expired(now time.Time) bool {
+	return !r.ExpiresAt.IsZero() && r.ExpiresAt.Unix() < now.Unix()
+}
+
 // Answer is what a delivery with this fingerprint learns from a record without
 // running anything: a conflict, or the outcome that is already there. False
 // means that the record holds no answer yet. A record whose effect is known not

@@ -7,37 +7,63 @@ import (
 	"time"
 )
 
+// ended is how an effect ended.
+type ended struct {
+	reading
+	result any
+	err    error // nil, an *EffectError or a *PanicError
+}
+
+// runEffect runs the effect and reads its error, whose methods may panic like the
+// effect itself.
+func (r runner[P]) runEffect(ctx context.Context, c claim, t task[P]) ended {
+	var e ended
+	err := Contain(func() error {
+		result, err := r.effect(ctx, t.payload, t.attempt(c.record))
+		read := ended{reading: readVerdict(err, c.fresh), result: result}
+		if err != nil {
+			read.err = newEffectError(err)
+		}
+		e = read
+		return nil
+	})
+	if err != nil {
+		e = ended{err: err}
+	}
+	if e.fault != "" {
+		e.err = fmt.Errorf("%s: %w", e.fault, e.err)
+	}
+	return e
+}
+
 // run executes the effect under the claim and ends the claim by its verdict.
 func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outcome, error) {
 	effectCtx, stop := EffectContext(ctx)
 	defer stop()
-	effectCtx, cancel := context.WithCancelCause(effectCtx)
-	defer cancel(nil)
-	beat := func() Record { return c.record }
+	effectCtx, cancel := context.WithCancel(effectCtx)
+	defer cancel()
+	stopHeartbeat := func() (Record, error) { return c.record, nil }
 	if _, ok := ctx.Deadline(); !ok {
-		beat = r.heartbeat(effectCtx, c, cancel)
+		stopHeartbeat = r.heartbeat(effectCtx, c, cancel)
 	}
 	// The last look before the effect: whoever stalled until its lease was over
 	// must not start it. A stall between this look and the call, longer than the
 	// margins, is what no client can exclude.
 	if !r.Now().Before(c.end) || effectCtx.Err() != nil {
-		c.record = beat()
+		c.record, _ = stopHeartbeat()
 		r.giveBack(storeCtx, c)
 		return Outcome{}, ErrNoTime
 	}
-	var result any
-	err := Contain(func() (err error) {
-		result, err = r.effect(effectCtx, t.payload, t.attempt(c.record))
-		return err
-	})
-	c.record = beat()
+	e := r.runEffect(effectCtx, c, t)
+	var lost error
+	c.record, lost = stopHeartbeat()
 
-	verdict, refused := readVerdict(err, c.fresh)
-	switch verdict {
+	err := e.err
+	switch e.verdict {
 	case Yes, declined:
-		final, kind := c.record.Finish(StateCompleted, result, r.Now(), r.Retention), Executed
-		if verdict == declined {
-			final, kind = c.record.Finish(StateRefused, refused, r.Now(), r.Retention), Refused
+		final, kind := c.record.Finish(StateCompleted, e.result, r.Now(), r.Retention), Executed
+		if e.verdict == declined {
+			final, kind = c.record.Finish(StateRefused, e.refused, r.Now(), r.Retention), Refused
 		}
 		var o Outcome
 		o, err = r.end(storeCtx, final, Outcome{Kind: kind}, nil, t)
@@ -46,10 +72,14 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 		}
 		// How it ended is known, and cannot be written: as good as unknown.
 	case No:
-		return r.end(storeCtx, released(c, err.Error()), Outcome{}, fmt.Errorf("%w: %w", ErrReleased, err), t)
+		meantErr := fmt.Errorf("%w: %w", ErrReleased, err)
+		if e.quarantine {
+			meantErr = fmt.Errorf("%w: %w", ErrUnprocessable, meantErr)
+		}
+		return r.end(storeCtx, released(c, err.Error()), Outcome{}, meantErr, t)
 	}
-	if cause := context.Cause(effectCtx); errors.Is(cause, ErrLost) {
-		err = fmt.Errorf("%w: %w", err, cause)
+	if lost != nil {
+		err = fmt.Errorf("%w: %w", err, lost)
 	}
 	if !errors.Is(err, ErrUnknown) {
 		err = fmt.Errorf("%w: %w", ErrUnknown, err)
@@ -119,9 +149,13 @@ func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]
 	defer cancel()
 	var verdict Verdict
 	var result any
-	err := Contain(func() (err error) {
-		verdict, result, err = r.probe(probeCtx, t.payload, t.attempt(shown))
-		return err
+	err := Contain(func() error {
+		v, yes, err := r.probe(probeCtx, t.payload, t.attempt(shown))
+		if err != nil {
+			return newEffectError(err)
+		}
+		verdict, result = v, yes
+		return nil
 	})
 	var next Record
 	switch {
@@ -141,16 +175,19 @@ func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]
 }
 
 // heartbeat renews the lease every third of it until stopped, and cancels the
-// effect when a renewal fails. stop returns the record as last renewed.
-func (r runner[P]) heartbeat(ctx context.Context, c claim, cancel context.CancelCauseFunc) (stop func() Record) {
+// effect when a renewal fails. stop returns the record as last renewed, and an ErrLost
+// if a renewal failed. The loss is not told by the context's cause: an intent that the
+// effect delivers would take it for its own.
+func (r runner[P]) heartbeat(ctx context.Context, c claim, cancelEffect func()) (stop func() (Record, error)) {
 	ctx, quit := context.WithCancel(ctx)
-	done := make(chan Record, 1)
+	rec, end := c.record, c.end
+	var lost error
+	done := make(chan struct{})
 	go func() {
-		rec, end := c.record, c.end
+		defer close(done)
 		for {
 			select {
 			case <-ctx.Done():
-				done <- rec
 				return
 			case <-time.After(r.Lease / 3):
 			}
@@ -158,8 +195,8 @@ func (r runner[P]) heartbeat(ctx context.Context, c claim, cancel context.Cancel
 			next := rec
 			next.LeaseUntil = millis(now.Add(r.Lease))
 			if r.pastWindow(rec, next) {
-				cancel(fmt.Errorf("%w: the provider's window ends", ErrLost))
-				done <- rec
+				lost = fmt.Errorf("%w: the provider's window ends", ErrLost)
+				cancelEffect()
 				return
 			}
 			// Given up before the lease is over, so that the effect ends before it, too.
@@ -168,16 +205,17 @@ func (r runner[P]) heartbeat(ctx context.Context, c claim, cancel context.Cancel
 			stopRenewal()
 			if err != nil || standing.Owner != rec.Owner || standing.State != StateClaimed {
 				if ctx.Err() == nil { // else the effect ended first, and withdrew the renewal
-					cancel(errors.Join(ErrLost, err))
+					lost = errors.Join(ErrLost, err)
+					cancelEffect()
 				}
-				done <- rec
 				return
 			}
 			rec, end = next, now.Add(r.Lease-time.Millisecond)
 		}
 	}()
-	return func() Record {
+	return func() (Record, error) {
 		quit()
-		return <-done
+		<-done
+		return rec, lost
 	}
 }

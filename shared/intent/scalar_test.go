@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 )
 
 // noon is 2026-11-29T12:00:00Z.
@@ -48,12 +49,12 @@ func TestMillis(t *testing.T) {
 		`"2286-11-20T17:46:39.999Z"`: 1e13 - 1,
 		`null`:                       0,
 	} {
-		got, err := intent.Decode[shipped]([]byte(`{"shipped_at":` + in + `}`))
+		got, err := intent.Decode[shipped](intenttest.Payload(t, `{"shipped_at":`+in+`}`))
 		if err != nil || got.At != want {
 			t.Errorf("%s: got %d and error %v, want %d", in, got.At, err, want)
 		}
 	}
-	if got, err := intent.Decode[shipped]([]byte(`{}`)); err != nil || got.At != 0 {
+	if got, err := intent.Decode[shipped](intenttest.Payload(t, `{}`)); err != nil || got.At != 0 {
 		t.Errorf("no moment: got %d and error %v, want 0", got.At, err)
 	}
 }
@@ -61,52 +62,50 @@ func TestMillis(t *testing.T) {
 // What is no moment is refused by the field's name and its kind; the value is
 // not quoted, for payloads are never logged.
 func TestMillisRefused(t *testing.T) {
-	for name, c := range map[string]struct{ in, kind string }{
-		"seconds":               {`1795953600`, "number"},
-		"microseconds":          {`1795953600000000`, "number"},
-		"nanoseconds":           {`1795953600000000000`, "number"},
-		"before the first":      {`999999999999`, "number"},
-		"after the last":        {`10000000000000`, "number"},
-		"zero":                  {`0`, "number"},
-		"negative":              {`-1795953600000`, "number"},
-		"a fraction":            {`1795953600000.5`, "number"},
-		"a whole fraction":      {`1795953600000.0`, "number"},
-		"an exponent":           {`1.7959536e12`, "number"},
-		"more than 64 bits":     {`17959536000000000000000`, "number"},
-		"a number as a text":    {`"1795953600000"`, "string"},
-		"seconds as a text":     {`"1795953600"`, "string"},
-		"no text":               {`""`, "string"},
-		"a word":                {`"noon 1795953600"`, "string"},
-		"a date alone":          {`"2026-11-29"`, "string"},
-		"no zone":               {`"2026-11-29T12:00:00"`, "string"},
-		"a zone's name":         {`"2026-11-29T12:00:00 CET"`, "string"},
-		"a space for the T":     {`"2026-11-29 12:00:00Z"`, "string"},
-		"small letters":         {`"2026-11-29t12:00:00z"`, "string"},
-		"no such day":           {`"2026-02-29T12:00:00Z"`, "string"},
-		"no such hour":          {`"2026-11-29T24:00:00Z"`, "string"},
-		"a leap second":         {`"2026-12-31T23:59:60Z"`, "string"},
-		"space around it":       {`" 2026-11-29T12:00:00Z "`, "string"},
-		"before the first one":  {`"2001-09-09T01:46:39.999Z"`, "string"},
-		"after the last one":    {`"2286-11-20T17:46:40Z"`, "string"},
-		"the zero time.Time":    {`"0001-01-01T00:00:00Z"`, "string"},
-		"the last year of them": {`"9999-12-31T23:59:59Z"`, "string"},
-		"a truth":               {`true`, "bool"},
-		"a falsehood":           {`false`, "bool"},
-		"an object":             {`{"ms":1795953600000}`, "object"},
-		"a list":                {`[1795953600000]`, "array"},
+	const bounds = ": it is not from 2001 to 2286 in whole milliseconds since 1970"
+	for name, c := range map[string]struct{ in, kind, hint string }{
+		"seconds":               {`1795953600`, "number", bounds + ", it looks like seconds"},
+		"microseconds":          {`1795953600000000`, "number", bounds + ", it looks like microseconds"},
+		"nanoseconds":           {`1795953600000000000`, "number", bounds + ", it looks like nanoseconds"},
+		"before the first":      {`999999999999`, "number", bounds},
+		"after the last":        {`10000000000000`, "number", bounds},
+		"zero":                  {`0`, "number", bounds},
+		"negative":              {`-1795953600000`, "number", bounds},
+		"a fraction":            {`1795953600000.5`, "number", ""},
+		"a whole fraction":      {`1795953600000.0`, "number", ""},
+		"an exponent":           {`1.7959536e12`, "number", ""},
+		"more than 64 bits":     {`17959536000000000000000`, "number", ""},
+		"a number as a text":    {`"1795953600000"`, "string", ""},
+		"seconds as a text":     {`"1795953600"`, "string", ""},
+		"no text":               {`""`, "string", ""},
+		"a word":                {`"noon 1795953600"`, "string", ""},
+		"a date alone":          {`"2026-11-29"`, "string", ""},
+		"no zone":               {`"2026-11-29T12:00:00"`, "string", ""},
+		"a zone's name":         {`"2026-11-29T12:00:00 CET"`, "string", ""},
+		"a space for the T":     {`"2026-11-29 12:00:00Z"`, "string", ""},
+		"small letters":         {`"2026-11-29t12:00:00z"`, "string", ""},
+		"no such day":           {`"2026-02-29T12:00:00Z"`, "string", ""},
+		"no such hour":          {`"2026-11-29T24:00:00Z"`, "string", ""},
+		"a leap second":         {`"2026-12-31T23:59:60Z"`, "string", ""},
+		"space around it":       {`" 2026-11-29T12:00:00Z "`, "string", ""},
+		"before the first one":  {`"2001-09-09T01:46:39.999Z"`, "string", bounds},
+		"after the last one":    {`"2286-11-20T17:46:40Z"`, "string", bounds},
+		"the zero time.Time":    {`"0001-01-01T00:00:00Z"`, "string", bounds},
+		"the last year of them": {`"9999-12-31T23:59:59Z"`, "string", bounds},
+		"a truth":               {`true`, "bool", ""},
+		"a falsehood":           {`false`, "bool", ""},
+		"an object":             {`{"ms":1795953600000}`, "object", ""},
+		"a list":                {`[1795953600000]`, "array", ""},
 	} {
 		for field, payload := range map[string]string{
 			"shipped_at": `{"shipped_at":%s}`,
 			"stops.left": `{"shipped_at":null,"stops":[{},{"left":%s}]}`,
 		} {
-			_, err := intent.Decode[shipped]([]byte(fmt.Sprintf(payload, c.in)))
+			_, err := intent.Decode[shipped](intenttest.Payload(t, fmt.Sprintf(payload, c.in)))
 			var unusable *intent.PayloadError
-			if want := "is a JSON " + c.kind + " that is no intent.Millis"; !errors.As(err, &unusable) || unusable.Field != field || unusable.Reason != want {
+			want := "is a JSON " + c.kind + " that is no intent.Millis" + c.hint
+			if !errors.As(err, &unusable) || unusable.Field != field || unusable.Reason != want {
 				t.Errorf("%s: got %v, want a PayloadError of %s that says %q", name, err, field, want)
-				continue
-			}
-			if strings.ContainsAny(unusable.Reason, "0123456789") {
-				t.Errorf("%s: quotes the value: %v", name, err)
 			}
 		}
 	}
@@ -123,7 +122,7 @@ func FuzzMillis(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		canonical, err := intent.Canonical([]byte(in))
+		canonical, err := canonical([]byte(in))
 		if err != nil {
 			return // no payload at all
 		}

@@ -54,8 +54,9 @@ func TestStandingRecord(t *testing.T) {
 		"C13 running":                        {state: intent.StateClaimed, payload: book, keyed: intent.InProgress, blind: intent.InProgress, wait: lapsed},
 		"C13 running, nearly lapsed":         {state: intent.StateClaimed, later: lapsed - time.Millisecond, payload: book, keyed: intent.InProgress, blind: intent.InProgress, wait: time.Millisecond},
 		"C11 lapsed":                         {state: intent.StateClaimed, later: lapsed, payload: book, keyed: intent.Executed, blind: intent.InDoubt},
-		"released":                           {state: intent.StateReleased, payload: book, keyed: intent.Executed, blind: intent.Executed},
-		"C45 forgotten":                      {state: intent.StateCompleted, later: 2 * time.Hour, payload: book, keyed: intent.Executed, blind: intent.Executed},
+		"released":                           {state: intent.StateReleased, change: unbound, payload: book, keyed: intent.Executed, blind: intent.Executed},
+		"C51 released, but bound":            {state: intent.StateReleased, payload: book, keyed: intent.Executed, blind: intent.InDoubt},
+		"C45 expired":                        {state: intent.StateCompleted, later: 2 * time.Hour, payload: book, keyed: intent.Executed, blind: intent.Executed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(t *testing.T, cl class) {
@@ -87,8 +88,8 @@ func TestStandingRecord(t *testing.T) {
 				if o.Attempt != 3 {
 					t.Errorf("outcome: got attempt %d, want the record's", o.Attempt)
 				}
-				if want == intent.InDoubt && before.State == intent.StateClaimed {
-					before.State, before.Reason = intent.StateInDoubt, "claim lapsed, its outcome is not known"
+				if want == intent.InDoubt && before.State != intent.StateInDoubt {
+					before.State, before.Reason = intent.StateInDoubt, "the outcome of an earlier attempt is not known"
 				}
 				if after.State.Final() && string(o.Result.JSON) != `{"receipt":"r-0"}` && want != intent.Conflict {
 					t.Errorf("outcome: got result %s, want the first one's", o.Result.JSON)
@@ -137,7 +138,10 @@ func TestUnknownFormat(t *testing.T) {
 	for verb, before := range map[string]func(*world) intent.Record{
 		"claim": func(*world) intent.Record { return intent.Record{} },
 		"replace": func(w *world) intent.Record {
-			return w.standing(intent.StateReleased)
+			r := w.standing(intent.StateReleased)
+			unbound(&r)
+			w.store.put(r)
+			return r
 		},
 	} {
 		t.Run(verb, func(t *testing.T) {

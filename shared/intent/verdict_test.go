@@ -79,6 +79,54 @@ var verdicts = map[string]struct {
 		func(context.Context, intent.Attempt) (any, error) { return nil, intent.Answered(errProvider) },
 		leftOver, inDoubt, leftOver,
 	},
+	"C50 NotApplied, joined": {
+		func(context.Context, intent.Attempt) (any, error) {
+			return nil, errors.Join(errProvider, intent.NotApplied(errProvider))
+		},
+		leftOver, inDoubt, leftOver,
+	},
+	"C50 Refuse, joined": {
+		func(context.Context, intent.Attempt) (any, error) {
+			return nil, fmt.Errorf("%w: %w", intent.Refuse(reason("declined")), errProvider)
+		},
+		leftOver, inDoubt, leftOver,
+	},
+	"C50 an answer, joined": {
+		func(context.Context, intent.Attempt) (any, error) {
+			return nil, errors.Join(intent.Answered(intent.NotApplied(errProvider)), errProvider)
+		},
+		leftOver, inDoubt, leftOver,
+	},
+	"C50 two verdicts, joined": {
+		func(context.Context, intent.Attempt) (any, error) {
+			return nil, errors.Join(intent.NotApplied(errProvider), intent.Refuse(reason("declined")))
+		},
+		leftOver, inDoubt, leftOver,
+	},
+	"C50 Refuse inside NotApplied": {
+		func(context.Context, intent.Attempt) (any, error) {
+			return nil, intent.NotApplied(intent.Refuse(reason("declined")))
+		},
+		leftOver, inDoubt, leftOver,
+	},
+	"C50 NotApplied of nil": {
+		func(context.Context, intent.Attempt) (any, error) { return nil, intent.NotApplied(nil) },
+		leftOver, inDoubt, leftOver,
+	},
+	"C50 an answer of nil": {
+		func(context.Context, intent.Attempt) (any, error) { return nil, intent.Answered(nil) },
+		leftOver, inDoubt, leftOver,
+	},
+	"a joined error inside NotApplied": {
+		func(context.Context, intent.Attempt) (any, error) {
+			return nil, intent.NotApplied(errors.Join(errProvider, errProvider))
+		},
+		released, released, leftOver,
+	},
+	"an error that is a nil pointer": {
+		func(context.Context, intent.Attempt) (any, error) { return nil, (*broken)(nil) },
+		leftOver, inDoubt, leftOver,
+	},
 	"a panic": {
 		func(context.Context, intent.Attempt) (any, error) { panic(errProvider) },
 		leftOver, inDoubt, leftOver,
@@ -88,6 +136,11 @@ var verdicts = map[string]struct {
 		leftOver, inDoubt, leftOver,
 	},
 }
+
+// broken is an error whose methods panic where it is a nil pointer.
+type broken struct{ text string }
+
+func (b *broken) Error() string { return b.text }
 
 func reason(text string) map[string]string { return map[string]string{"reason": text} }
 
@@ -154,7 +207,8 @@ func TestVerdictLosesNoError(t *testing.T) {
 		bubble(t, name, func(t *testing.T) {
 			w := newWorld(t)
 			w.effect = verdicts[name].effect
-			if _, err := w.deliver(keyed, book); !errors.Is(err, errProvider) {
+			_, err := w.deliver(keyed, book)
+			if !causedBy(err, errProvider) || !strings.Contains(err.Error(), errProvider.Error()) {
 				t.Errorf("got %v, want the effect's error in it", err)
 			}
 		})
@@ -266,7 +320,7 @@ func TestC40UnknownLapses(t *testing.T) {
 		w := newWorld(t)
 		effect := w.effect
 		w.effect = verdicts["a cut-off"].effect
-		if _, err := w.deliver(keyed, book); !errors.Is(err, intent.ErrUnknown) || !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := w.deliver(keyed, book); !errors.Is(err, intent.ErrUnknown) || !causedBy(err, context.DeadlineExceeded) {
 			t.Fatalf("got %v, want ErrUnknown and why", err)
 		}
 		w.effect = effect
@@ -333,13 +387,14 @@ func TestRefusal(t *testing.T) {
 		"plain":    intent.Refuse(want),
 		"answered": intent.Answered(intent.Refuse(want)),
 		"wrapped":  fmt.Errorf("charge: %w", intent.Refuse(want)),
-		"joined":   errors.Join(errProvider, intent.Refuse(want)),
 	} {
 		if got, ok := intent.Refusal(err); !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %v, %t", name, got, ok)
 		}
 	}
-	for name, err := range map[string]error{"nil": nil, "an error": errProvider, "NotApplied": intent.NotApplied(errProvider)} {
+	for name, err := range map[string]error{
+		"nil": nil, "an error": errProvider, "NotApplied": intent.NotApplied(errProvider), "C50 joined": errors.Join(errProvider, intent.Refuse(want)),
+	} {
 		if got, ok := intent.Refusal(err); ok {
 			t.Errorf("%s: got %v", name, got)
 		}
@@ -365,8 +420,8 @@ func TestContain(t *testing.T) {
 	}
 }
 
-// From attempt 2 on only what the provider answered counts, also where the effect
-// joins it with a check of its own (C43).
+// A provider's answer that the effect joins with a check of its own is unknown: from
+// attempt 2 on the check says nothing of the intent (C43, C50).
 func TestC43VerdictsThatAreJoined(t *testing.T) {
 	both(t, func(t *testing.T, c class) {
 		if c.blind {
@@ -378,10 +433,10 @@ func TestC43VerdictsThatAreJoined(t *testing.T) {
 			return nil, errors.Join(intent.Refuse("already paid"), intent.Answered(intent.NotApplied(errors.New("slow down"))))
 		}
 		o, err := w.deliver(c, book)
-		if !errors.Is(err, intent.ErrReleased) || !o.Lapsed {
-			t.Errorf("got %+v and error %v, want a takeover that is released", o, err)
+		if !errors.Is(err, intent.ErrUnknown) || !o.Lapsed {
+			t.Errorf("got %+v and error %v, want a takeover whose outcome is unknown", o, err)
 		}
-		w.wantState(intent.StateReleased)
+		w.wantState(intent.StateClaimed)
 	})
 }
 

@@ -2,6 +2,7 @@ package intent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 )
 
 // The clock of a bubble of testing/synctest. What is tested here takes no time
@@ -35,7 +37,7 @@ const (
 // delivery is a message that asks for the intent.
 func delivery(t *testing.T, payload string) intent.Delivery {
 	t.Helper()
-	return intent.Delivery{Key: orderID, Fingerprint: fingerprint(t, []byte(payload)), Payload: []byte(payload), MessageID: "message-1"}
+	return intenttest.Delivery(t, orderID, payload)
 }
 
 // world is one intent's surroundings: the store, and an effect and a probe that
@@ -49,6 +51,7 @@ type world struct {
 
 	ahead     time.Duration // the next worker's clock is, of the test's
 	retention time.Duration // zero: the default
+	maxAge    time.Duration // zero: the default
 	sentAt    time.Time     // of the next delivery
 
 	mu   sync.Mutex
@@ -83,7 +86,7 @@ func (w *world) config() intent.Config {
 		}
 		return time.Now().Add(ahead)
 	}
-	return intent.Config{Scope: "shop", Operation: "charge", Store: w.store, Now: now, Retention: w.retention}
+	return intent.Config{Scope: "shop", Operation: "charge", Store: w.store, Now: now, Retention: w.retention, MaxAge: w.maxAge}
 }
 
 // handler is a worker's. Each run of its effect is counted, and none may start
@@ -174,6 +177,12 @@ func (w *world) wantState(want intent.State) intent.Record {
 		w.t.Errorf("record: got %s, want %s: %+v", standing.State, want, standing)
 	}
 	return standing
+}
+
+// causedBy reports that target is in err, or in the effect's own error inside it.
+func causedBy(err, target error) bool {
+	var of *intent.EffectError
+	return errors.Is(err, target) || errors.As(err, &of) && errors.Is(of.Err, target)
 }
 
 func wantKind(t *testing.T, got intent.Outcome, err error, want intent.Kind) {

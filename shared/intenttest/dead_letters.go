@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
 // DeadLetters is a queue for functions that quarantine messages and never hide one: it keeps what is sent. A message that
@@ -20,18 +21,32 @@ type DeadLetters struct {
 // NewDeadLetters returns an empty one.
 func NewDeadLetters(t testing.TB) *DeadLetters { return &DeadLetters{t: t} }
 
-// SendMessage takes every message.
-func (d *DeadLetters) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+// SendMessageBatch takes every message.
+func (d *DeadLetters) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.sent = append(d.sent, in)
-	return &sqs.SendMessageOutput{}, nil
+	out := &sqs.SendMessageBatchOutput{}
+	for _, e := range in.Entries {
+		d.sent = append(d.sent, Single(in.QueueUrl, e))
+		out.Successful = append(out.Successful, types.SendMessageBatchResultEntry{Id: e.Id})
+	}
+	return out, nil
 }
 
-// ChangeMessageVisibility fails the test.
-func (d *DeadLetters) ChangeMessageVisibility(_ context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
-	d.t.Errorf("a message is hidden for %d s: its receipt handle is %q", in.VisibilityTimeout, aws.ToString(in.ReceiptHandle))
-	return &sqs.ChangeMessageVisibilityOutput{}, nil
+// ChangeMessageVisibilityBatch fails the test.
+func (d *DeadLetters) ChangeMessageVisibilityBatch(_ context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	for _, e := range in.Entries {
+		d.t.Errorf("a message is hidden for %d s: its receipt handle is %q", e.VisibilityTimeout, aws.ToString(e.ReceiptHandle))
+	}
+	return &sqs.ChangeMessageVisibilityBatchOutput{}, nil
+}
+
+// Single is a message of a batch as SendMessage would send it.
+func Single(queueURL *string, e types.SendMessageBatchRequestEntry) *sqs.SendMessageInput {
+	return &sqs.SendMessageInput{
+		QueueUrl: queueURL, MessageBody: e.MessageBody, MessageAttributes: e.MessageAttributes, MessageSystemAttributes: e.MessageSystemAttributes,
+		MessageGroupId: e.MessageGroupId, MessageDeduplicationId: e.MessageDeduplicationId,
+	}
 }
 
 // Sent are the messages so far, in their order.

@@ -2,7 +2,6 @@ package sqsbatch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -50,7 +49,8 @@ type Config struct {
 	Concurrency int
 
 	// Key finds the key of a message that carries none in its attributes or body. It
-	// is given the message without its envelopes. Defaults to refusing it with intent.ErrNoKey.
+	// is given the message without its envelopes. Its error is logged, so it must quote
+	// nothing of the message. Defaults to refusing it with intent.ErrNoKey.
 	Key func(events.SQSMessage) (string, error)
 
 	// Select picks the part of a body, as JSON, that must be the same in every
@@ -60,8 +60,9 @@ type Config struct {
 	// Observe is told how a batch went.
 	Observe func(context.Context, Report)
 
-	// Log takes the reasons of listed messages; payloads are never logged.
-	// Defaults to slog.Default().
+	// Log takes the reasons of listed messages. Neither payloads nor keys are logged: an
+	// intent is named by intent.ShortHash of its record's key. What an effect says in an
+	// error is logged as it is. Defaults to slog.Default().
 	Log *slog.Logger
 }
 
@@ -117,46 +118,20 @@ func New(c Config) (*Batch, error) {
 	return b, nil
 }
 
-// Handle is the function to hand to lambda.Start. Its error is nil for every
-// event that SQS can send: one error would have the whole batch delivered again.
+// Handle runs one event. Its error is nil for every event that SQS can send: one error
+// would have the whole batch delivered again.
 func (b *Batch) Handle(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
-	for i, m := range event.Records {
-		if m.MessageId == "" {
-			// It could not be listed, and what is not listed is deleted.
-			return events.SQSEventResponse{}, &EventError{Field: fmt.Sprintf("Records[%d].messageId", i), Reason: "is empty"}
-		}
+	if err := checkEvent(event); err != nil {
+		return events.SQSEventResponse{}, err
 	}
 	fates := make([]fate, len(event.Records)) // all failed, until they are done
-	b.work(ctx, b.lanes(event.Records, fates))
+	b.work(ctx, b.lanes(ctx, event.Records, fates))
 	return b.answer(ctx, event.Records, fates), nil
-}
-
-// EventError is returned for an event that SQS cannot have sent.
-type EventError struct {
-	Field  string
-	Reason string
-}
-
-func (e *EventError) Error() string { return fmt.Sprintf("SQS event %s %s", e.Field, e.Reason) }
-
-// fate is what became of one message. The zero fate is a failure.
-type fate struct {
-	outcome     intent.Outcome
-	err         error
-	quarantined bool
-	failed      error // why it could not be quarantined
-}
-
-func (f fate) done() bool { return f.quarantined || f.err == nil && f.outcome.Done() }
-
-// mustWait reports an intent that is another's to end, or a probe's.
-func (f fate) mustWait() bool {
-	return f.outcome.Kind == intent.InProgress || f.outcome.Kind == intent.InDoubt && f.outcome.Wait > 0
 }
 
 // work runs the lanes side by side and comes back when all have ended, or ends
 // the process shortly before the deadline.
-func (b *Batch) work(ctx context.Context, lanes []lane) {
+func (b *Batch) work(ctx context.Context, lanes []*lane) {
 	// With too little time left nothing is started, so nothing can outlast it.
 	if deadline, ok := ctx.Deadline(); ok && intent.TimeToStart(ctx) == nil {
 		ending := make(chan struct{})
@@ -173,6 +148,9 @@ func (b *Batch) work(ctx context.Context, lanes []lane) {
 			}
 		}()
 	}
+	desk := b.newDesk(ctx)
+	defer desk.close()
+	lanes = desk.refuse(lanes)
 	workers := min(b.Concurrency, len(lanes))
 	deliver, leave := b.Handler.Deliver, func() {}
 	if h, ok := b.Handler.(grouper); ok {
@@ -192,7 +170,7 @@ func (b *Batch) work(ctx context.Context, lanes []lane) {
 				}
 				<-slots
 			}()
-			b.run(ctx, l, deliver)
+			b.run(ctx, l, deliver, desk, slots)
 		})
 	}
 	running.Wait()
@@ -232,7 +210,7 @@ func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates 
 		id := messages[i].MessageId
 		report.count(f)
 		if !f.done() || f.quarantined {
-			b.complain(ctx, messages[i], f)
+			b.logUndone(ctx, messages[i], f)
 		}
 		if f.done() {
 			continue
@@ -244,25 +222,27 @@ func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates 
 	}
 	report.Listed = len(listed)
 	if b.Observe != nil {
-		b.Observe(ctx, report)
+		// A panic of the observer's must not have the batch delivered again.
+		if err := intent.Contain(func() error { b.Observe(ctx, report); return nil }); err != nil {
+			b.Log.ErrorContext(ctx, "the batch was not observed", "error", err.Error())
+		}
 	}
 	return response
 }
 
 func (r *Report) count(f fate) {
-	var format *intent.FormatError
 	if f.outcome.Lapsed {
 		r.Takeovers++
 	}
 	if f.quarantined {
 		r.Quarantined++
-		if f.err != nil {
+		if f.outcome.Kind == "" {
 			return
 		}
 	}
-	if f.err != nil || f.outcome.Kind == "" {
+	if f.outcome.Kind == "" {
 		r.Failed++
-		if errors.As(f.err, &format) {
+		if f.unknownFormat {
 			r.UnknownFormat++
 		}
 		return
@@ -270,35 +250,37 @@ func (r *Report) count(f fate) {
 	r.Outcomes[f.outcome.Kind]++
 }
 
-// complain says why a message is listed, or in quarantine.
-func (b *Batch) complain(ctx context.Context, m events.SQSMessage, f fate) {
+// logUndone says why a message is listed, or in quarantine.
+func (b *Batch) logUndone(ctx context.Context, m events.SQSMessage, f fate) {
 	attrs := []any{"message_id", m.MessageId, "receive", m.Attributes["ApproximateReceiveCount"]}
+	if f.outcome.Intent != "" {
+		attrs = append(attrs, "intent", f.outcome.Intent)
+	}
 	if f.outcome.Kind != "" {
 		attrs = append(attrs, "outcome", f.outcome.Kind, "attempt", f.outcome.Attempt)
 	}
 	if f.outcome.Reason != "" {
 		attrs = append(attrs, "reason", f.outcome.Reason)
 	}
-	err := errors.Join(f.err, f.outcome.Cause, f.failed)
-	switch {
-	case err != nil:
-		attrs = append(attrs, "error", err.Error())
-	case f.outcome.Kind == "":
-		attrs = append(attrs, "error", "ended without an outcome") // as by runtime.Goexit
+	text := f.text()
+	if text == "" && f.outcome.Kind == "" {
+		text = "ended without an outcome" // as by runtime.Goexit
 	}
-	var panicked *intent.PanicError
-	if errors.As(err, &panicked) {
-		attrs = append(attrs, "stack", string(panicked.Stack))
+	if text != "" {
+		attrs = append(attrs, "error", text)
+	}
+	if f.stack != "" {
+		attrs = append(attrs, "stack", f.stack)
 	}
 	level := slog.LevelWarn
-	if err == nil && f.outcome.Kind == intent.InProgress {
+	if text == "" && f.outcome.Kind == intent.InProgress {
 		level = slog.LevelInfo
 	}
-	text := "message listed"
+	said := "message listed"
 	if f.quarantined {
-		text = "message quarantined"
+		said = "message quarantined"
 	}
-	b.Log.Log(ctx, level, text, attrs...)
+	b.Log.Log(ctx, level, said, attrs...)
 }
 
 // fifoSuffix tells a FIFO queue by its name; a MessageGroupId does not, since fair

@@ -121,7 +121,7 @@ func TestAttributesInQuarantine(t *testing.T) {
 				wantCopy(t, got, m, reason)
 				return
 			}
-			wantAttributes(t, received(got.MessageAttributes), map[string]events.SQSMessageAttribute{"Quarantine-Reason": text(reason)})
+			wantAttributes(t, received(got.MessageAttributes), map[string]events.SQSMessageAttribute{"Quarantine-Reason": text(reason), "Quarantine-Wrapped": text("1")})
 			var body map[string]json.RawMessage
 			var inner struct {
 				Reason     string
@@ -144,7 +144,7 @@ func TestAttributesInQuarantine(t *testing.T) {
 		t.Parallel()
 		m := with(with(sentAt(laden(message("bad", "{}"), 8), at), "Intent-Time", text("1780000000000")), "Original-Message-Id", text("first"))
 		got := received(quarantined(t, m).MessageAttributes)
-		want(t, "attributes", len(got), 1, func(a, b int) bool { return a == b }) // 8 + 3
+		want(t, "attributes", len(got), 2, func(a, b int) bool { return a == b }) // 8 + 3
 		m.MessageAttributes = maps.Clone(m.MessageAttributes)
 		delete(m.MessageAttributes, "a.0")
 		got = received(quarantined(t, m).MessageAttributes)
@@ -204,7 +204,7 @@ func TestReasonInQuarantine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, quarantining)
-			r.hand.do = always(intent.Outcome{}, intent.Quarantine(errors.New(tt.said)))
+			r.hand.do = always(intent.Outcome{}, fmt.Errorf("%w: %s", intent.ErrUnprocessable, tt.said))
 			wantIDs(t, "listed", r.handle(asking("1", "k")))
 			sent := r.queue.taken()
 			if len(sent) != 1 {
@@ -235,7 +235,10 @@ func TestQuarantineOfGroups(t *testing.T) {
 	// Fair queues give standard messages a group, which a FIFO queue's rules do not touch.
 	fair := message("bad", "poison")
 	fair.Attributes["MessageGroupId"] = "tenant"
-	if in := quarantined(t, fair); in.MessageDeduplicationId != nil {
-		t.Errorf("got %+v on a standard queue", in)
+	fair.Attributes["AWSTraceHeader"] = "Root=1-5e3d83c1-e6a0db584850d61342823d4c"
+	in := quarantined(t, fair)
+	trace := in.MessageSystemAttributes["AWSTraceHeader"]
+	if in.MessageDeduplicationId != nil || aws.ToString(in.MessageGroupId) != "tenant" || aws.ToString(trace.StringValue) != fair.Attributes["AWSTraceHeader"] { // C62
+		t.Errorf("got %+v on a standard queue, want its group and trace", in)
 	}
 }

@@ -18,53 +18,57 @@ import (
 // SNS.
 const maxEnvelopes = 2
 
-// letter is a message with its envelopes off.
+// letter is a message that has been read.
 type letter struct {
-	events.SQSMessage                            // its Body and MessageAttributes are those of the innermost
-	sent              time.Time                  // the earliest of what message and envelopes say
-	keys              []string                   // every key attribute on the way, the outermost first
-	fields            map[string]json.RawMessage // of the innermost body; nil if it is no JSON object
-	unusable          error                      // of the first key or time attribute that cannot be read
+	events.SQSMessage                   // as it came, but out of quarantine's own wrapping
+	opened            events.SQSMessage // the same with the body and attributes of the innermost envelope
+	payload           intent.Payload    // of the innermost body
+	sent              time.Time         // the earliest time that message and envelopes tell; zero: none is known
+	keys              []string          // every key attribute on the way, the outermost first
+	unusable          error             // of the first key or time attribute that cannot be read
 }
 
-// open takes the envelopes off a message. Each is read strictly before it counts:
-// one that decoders understand differently is not opened.
+// open takes the envelopes off a message, and reads each body once. Each is read
+// strictly before it counts: one that decoders understand differently is not opened.
 func open(m events.SQSMessage) (letter, error) {
-	l := letter{SQSMessage: m}
-	l.sent = sentTimestamp(m)
-	l.look(m.MessageAttributes)
+	l := letter{sent: sentTimestamp(m)}
+	l.readAttributes(m.MessageAttributes)
+	if w := unwrap(m); w != nil {
+		m.Body, m.MessageAttributes = w.Body, w.Attributes
+		l.readAttributes(m.MessageAttributes)
+	}
+	l.SQSMessage, l.opened = m, m
 	for range maxEnvelopes + 1 {
-		l.fields = object(l.Body)
 		var err error
+		if l.payload, err = intent.ParsePayload([]byte(l.opened.Body)); err != nil {
+			return l, err
+		}
 		var inner envelope
 		switch {
-		case isSNS(l.fields):
-			inner, err = openSNS(l.fields)
-		case isEventBridge(l.fields):
-			inner, err = openEventBridge(l.fields)
+		case isSNS(l.payload):
+			inner, err = openSNS(l.payload)
+		case isEventBridge(l.payload):
+			inner, err = openEventBridge(l.payload)
 		default:
 			return l, nil
 		}
 		if err != nil {
 			return l, err
 		}
-		if _, err := intent.Canonical([]byte(l.Body)); err != nil {
-			return l, err
-		}
-		l.look(inner.attributes)
+		l.readAttributes(inner.attributes)
 		l.sent = earlier(l.sent, inner.sent)
-		l.Body = inner.body
-		l.MessageAttributes = maps.Clone(l.MessageAttributes)
-		if l.MessageAttributes == nil {
-			l.MessageAttributes = map[string]events.SQSMessageAttribute{}
+		l.opened.Body = inner.body
+		l.opened.MessageAttributes = maps.Clone(l.opened.MessageAttributes)
+		if l.opened.MessageAttributes == nil {
+			l.opened.MessageAttributes = map[string]events.SQSMessageAttribute{}
 		}
-		maps.Copy(l.MessageAttributes, inner.attributes)
+		maps.Copy(l.opened.MessageAttributes, inner.attributes)
 	}
 	return l, &intent.PayloadError{Reason: fmt.Sprintf("is in more than %d envelopes", maxEnvelopes)}
 }
 
-// look reads the attributes that are ours.
-func (l *letter) look(attributes map[string]events.SQSMessageAttribute) {
+// readAttributes reads the attributes that are ours.
+func (l *letter) readAttributes(attributes map[string]events.SQSMessageAttribute) {
 	key, present, err := keyAttribute(attributes)
 	if present {
 		l.keys = append(l.keys, key)
@@ -74,21 +78,13 @@ func (l *letter) look(attributes map[string]events.SQSMessageAttribute) {
 	l.unusable = cmp.Or(l.unusable, err, unreadable)
 }
 
-// earlier is the earlier of two times, of which the zero one is not known.
+// earlier is the earlier of two times, of which the zero one is not known. So a
+// producer whose clock is fast makes no intent younger than SQS knows it to be.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
 	return a
-}
-
-// object is the top level of a JSON object, nil if the text is none.
-func object(text string) map[string]json.RawMessage {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &fields) != nil {
-		return nil
-	}
-	return fields
 }
 
 // envelope is what was in one.
@@ -98,9 +94,10 @@ type envelope struct {
 	sent       time.Time
 }
 
-func has(fields map[string]json.RawMessage, names ...string) bool {
+// hasFields reports an object with all these fields.
+func hasFields(p intent.Payload, names ...string) bool {
 	for _, name := range names {
-		if fields[name] == nil {
+		if p.Field(name) == nil {
 			return false
 		}
 	}
@@ -109,20 +106,20 @@ func has(fields map[string]json.RawMessage, names ...string) bool {
 
 // isSNS tells a notification as SNS delivers it to a queue without raw message
 // delivery (Amazon SNS developer guide, "Parsing message formats").
-func isSNS(fields map[string]json.RawMessage) bool {
-	return string(fields["Type"]) == `"Notification"` && has(fields, "MessageId", "TopicArn", "Message", "Timestamp")
+func isSNS(p intent.Payload) bool {
+	return string(p.Field("Type")) == `"Notification"` && hasFields(p, "MessageId", "TopicArn", "Message", "Timestamp")
 }
 
-func openSNS(fields map[string]json.RawMessage) (e envelope, err error) {
-	if err := field(fields, "Message", &e.body); err != nil {
+func openSNS(p intent.Payload) (e envelope, err error) {
+	if err := decodeField(p, "Message", &e.body); err != nil {
 		return e, err
 	}
-	if e.sent, err = moment(fields, "Timestamp"); err != nil {
+	if e.sent, err = timestamp(p, "Timestamp"); err != nil {
 		return e, err
 	}
 	var attributes map[string]struct{ Type, Value string }
-	if raw := fields["MessageAttributes"]; raw != nil {
-		if err := field(fields, "MessageAttributes", &attributes); err != nil {
+	if p.Field("MessageAttributes") != nil {
+		if err := decodeField(p, "MessageAttributes", &attributes); err != nil {
 			return e, err
 		}
 	}
@@ -132,7 +129,7 @@ func openSNS(fields map[string]json.RawMessage) (e envelope, err error) {
 		if strings.HasPrefix(a.Type, "Binary") {
 			attribute.StringValue = nil
 			if attribute.BinaryValue, err = base64.StdEncoding.DecodeString(a.Value); err != nil {
-				return e, &intent.PayloadError{Field: fmt.Sprintf("MessageAttributes.%.64s", name), Reason: "is not base64"}
+				return e, &intent.PayloadError{Field: "MessageAttributes", Reason: "of the envelope have a binary one that is not base64"}
 			}
 		}
 		e.attributes[name] = attribute
@@ -142,35 +139,38 @@ func openSNS(fields map[string]json.RawMessage) (e envelope, err error) {
 
 // isEventBridge tells an event as EventBridge delivers it (Amazon EventBridge user
 // guide, "Event structure").
-func isEventBridge(fields map[string]json.RawMessage) bool {
-	return has(fields, "version", "id", "detail-type", "source", "account", "time", "region", "detail")
+func isEventBridge(p intent.Payload) bool {
+	return hasFields(p, "version", "id", "detail-type", "source", "account", "time", "region", "detail")
 }
 
 // openEventBridge counts the event's time, too: an archive replays events with the
 // time that they had.
-func openEventBridge(fields map[string]json.RawMessage) (e envelope, err error) {
-	e.body = string(fields["detail"])
-	e.sent, err = moment(fields, "time")
+func openEventBridge(p intent.Payload) (e envelope, err error) {
+	e.body = string(p.Field("detail"))
+	e.sent, err = timestamp(p, "time")
 	return e, err
 }
 
-// moment is when an envelope was written. A null or a moment before 1970 is none:
-// taken for one, an old intent would be young, or have a time that nobody reads.
-func moment(fields map[string]json.RawMessage, name string) (at time.Time, err error) {
-	if err := field(fields, name, &at); err != nil || at.UnixMilli() > 0 {
+// timestamp is when an envelope was written. Null and times out of bounds are rejected:
+// accepting them would make an old intent look new.
+func timestamp(p intent.Payload, name string) (at time.Time, err error) {
+	if err := decodeField(p, name, &at); err != nil {
 		return at, err
 	}
-	return at, misfit(name)
+	if _, err := intent.FromMillis(at.UnixMilli()); err != nil {
+		return time.Time{}, fieldError(name)
+	}
+	return at, nil
 }
 
-// field decodes one of an envelope's; the error names it and does not quote it.
-func field(fields map[string]json.RawMessage, name string, to any) error {
-	if json.Unmarshal(fields[name], to) != nil {
-		return misfit(name)
+// decodeField decodes one of an envelope's; the error names it and does not quote it.
+func decodeField(p intent.Payload, name string, to any) error {
+	if json.Unmarshal(p.Field(name), to) != nil {
+		return fieldError(name)
 	}
 	return nil
 }
 
-func misfit(name string) error {
+func fieldError(name string) error {
 	return &intent.PayloadError{Field: name, Reason: "of the envelope is not what its sender writes there"}
 }

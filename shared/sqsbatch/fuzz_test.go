@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 	"github.com/singleeffect/once/shared/sqsbatch"
 )
 
@@ -61,7 +62,7 @@ func FuzzHandle(f *testing.F) {
 			switch {
 			case (wanted != nil) != (len(ran) == 1):
 				t.Errorf("ran %d times, wanted: %+v", len(ran), wanted)
-			case wanted != nil && (ran[0].Key != wanted.Key || !bytes.Equal(ran[0].Payload, wanted.Payload) || ran[0].Fingerprint != wanted.Fingerprint):
+			case wanted != nil && (ran[0].Key != wanted.Key || !bytes.Equal(ran[0].Payload.Canonical(), wanted.Payload.Canonical()) || ran[0].Fingerprint != wanted.Fingerprint):
 				t.Errorf("ran %+v, want %+v", ran[0], wanted)
 			}
 		}
@@ -162,7 +163,7 @@ func comesBack(t *testing.T, odd events.SQSMessage, wanted *intent.Delivery) {
 		return
 	}
 	for _, d := range h.deliveries {
-		if d.Key != wanted.Key || !bytes.Equal(d.Payload, wanted.Payload) || d.Fingerprint != wanted.Fingerprint {
+		if d.Key != wanted.Key || !bytes.Equal(d.Payload.Canonical(), wanted.Payload.Canonical()) || d.Fingerprint != wanted.Fingerprint {
 			t.Errorf("ran %+v, want %+v", d, wanted)
 		}
 	}
@@ -183,9 +184,5 @@ func handled(t *testing.T, batch *sqsbatch.Batch, messages []events.SQSMessage) 
 // good is the fingerprint of the first of the good messages.
 func good(t *testing.T) intent.Fingerprint {
 	t.Helper()
-	f, err := intent.FingerprintOf([]byte(asking("good", "good").Body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return intenttest.Payload(t, asking("good", "good").Body).Fingerprint()
 }

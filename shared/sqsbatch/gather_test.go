@@ -45,7 +45,7 @@ func TestC32FatesAreGathered(t *testing.T) {
 		messages = append(messages, events.SQSMessage{MessageId: ids[i], Body: fmt.Sprintf(`{"idempotency_key":"%d"}`, i)})
 	}
 	fates := make([]fate, workers)
-	lanes := b.lanes(messages, fates)
+	lanes := b.lanes(t.Context(), messages, fates)
 	got := make([]string, 0, workers)
 	for round := range rounds {
 		clear(fates)

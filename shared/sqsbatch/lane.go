@@ -10,157 +10,127 @@ import (
 	"github.com/singleeffect/once/shared/intent"
 )
 
-// order is one run: the messages that ask for one intent with one fingerprint.
+// job is one run: the messages that ask for one intent with one fingerprint.
 // The others follow the first one's outcome.
-type order struct {
+type job struct {
 	delivery intent.Delivery
-	messages []events.SQSMessage
+	messages []letter
 	fates    []*fate // where the outcome goes, one for each message
-	read     *fate   // of what could not be read
+	unread   *fate   // of what could not be read
 }
 
 // lane is what must run one after the other: the different payloads under one
 // key, of which the second meets the first one's record; on a FIFO queue, a
 // message group.
 type lane struct {
-	orders []*order
+	jobs []*job
 	// ordered: what follows a failure must not overtake it.
 	ordered bool
 	// single: each message is run for itself.
 	single bool
 }
 
-// lanes reads the messages. What has no usable key or payload is an order that
-// has its fate already, and holds up its group until it is in quarantine.
-func (b *Batch) lanes(messages []events.SQSMessage, fates []fate) []lane {
+// lanes reads the messages, as long as there is time to run one. What has no usable
+// key or payload is a job that has its fate already, and holds up its group until it
+// is in quarantine.
+func (b *Batch) lanes(ctx context.Context, messages []events.SQSMessage, fates []fate) []*lane {
 	var lanes []*lane
 	find := map[string]*lane{}
 	for i, m := range messages {
-		m = unwrap(m)
-		o := order{messages: []events.SQSMessage{m}, fates: []*fate{&fates[i]}}
-		// Key and Select are the caller's: a panic of theirs is this message's own.
-		err := intent.Contain(func() (err error) {
-			o.delivery, err = b.read(m)
-			return err
-		})
-		var conflict *keyConflict
-		switch {
-		case errors.As(err, &conflict):
-			o.read = &fate{outcome: intent.Outcome{Kind: intent.Conflict, Reason: conflict.Error()}}
-		case err != nil:
-			o.read = &fate{err: err}
+		if err := intent.TimeToStart(ctx); err != nil {
+			fates[i] = judge(intent.Outcome{}, err)
+			continue
 		}
-		ordered := isFIFO(m)
+		j := b.read(m)
+		j.fates = []*fate{&fates[i]}
 		var name string
 		switch {
-		case ordered:
+		case isFIFO(m):
 			name = "group " + m.Attributes["MessageGroupId"]
-		case o.read != nil:
+		case j.unread != nil:
 			name = "message " + m.MessageId
 		case b.keyless:
 			name = fmt.Sprint("record ", i) // side by side, each for itself
 		default:
-			name = "key " + o.delivery.Key
+			name = "key " + j.delivery.Key
 		}
 		l := find[name]
 		if l == nil {
-			l = &lane{ordered: ordered, single: b.keyless}
+			l = &lane{ordered: isFIFO(m), single: b.keyless}
 			find[name] = l
 			lanes = append(lanes, l)
 		}
-		l.add(o)
+		l.add(j)
 	}
-	out := make([]lane, len(lanes))
-	for i, l := range lanes {
-		out[i] = *l
-	}
-	return out
+	return lanes
 }
 
-// add appends an order, or joins it to one for the same intent with the same
+// add appends a job, or joins it to one for the same intent with the same
 // fingerprint. The same message twice in a batch is such a pair, too. Where order
 // counts it joins its neighbour alone: it may not overtake what is between.
-func (l *lane) add(next order) {
-	orders := l.orders
+func (l *lane) add(next job) {
+	jobs := l.jobs
 	if l.ordered {
-		orders = orders[max(0, len(orders)-1):]
+		jobs = jobs[max(0, len(jobs)-1):]
 	}
-	for _, o := range orders {
-		if o.same(next) && !l.single {
+	for _, j := range jobs {
+		if j.same(next) && !l.single {
 			// Both are one intent, which is as old as its eldest message.
-			o.delivery.SentAt = earlier(o.delivery.SentAt, next.delivery.SentAt)
-			o.delivery.Receives = max(o.delivery.Receives, next.delivery.Receives)
-			o.messages = append(o.messages, next.messages...)
-			o.fates = append(o.fates, next.fates...)
+			j.delivery.SentAt = earlier(j.delivery.SentAt, next.delivery.SentAt)
+			j.delivery.Receives = max(j.delivery.Receives, next.delivery.Receives)
+			j.messages = append(j.messages, next.messages...)
+			j.fates = append(j.fates, next.fates...)
 			return
 		}
 	}
-	l.orders = append(l.orders, &next)
+	l.jobs = append(l.jobs, &next)
 }
 
 // same reports whether one run answers both. What could not be read may have a key all
 // the same, and nothing of it counts.
-func (o *order) same(next order) bool {
-	if o.read != nil || next.read != nil {
-		return o.messages[0].MessageId == next.messages[0].MessageId
+func (j *job) same(next job) bool {
+	if j.unread != nil || next.unread != nil {
+		return j.messages[0].MessageId == next.messages[0].MessageId
 	}
-	return o.delivery.Key == next.delivery.Key && o.delivery.Fingerprint == next.delivery.Fingerprint
-}
-
-// run works a lane off.
-func (b *Batch) run(ctx context.Context, l lane, deliver deliverer) {
-	stopped := false
-	for _, o := range l.orders {
-		if stopped {
-			for _, f := range o.fates {
-				if *f = (fate{err: errBehind}); o.read != nil {
-					*f = *o.read
-				}
-			}
-			continue
-		}
-		b.deliver(ctx, o, deliver)
-		for _, f := range o.fates {
-			stopped = stopped || l.ordered && !f.done()
-		}
-	}
+	return j.delivery.Key == next.delivery.Key && j.delivery.Fingerprint == next.delivery.Fingerprint
 }
 
 // errBehind is why a message of a FIFO queue was not run.
 var errBehind = errors.New("behind a failure in its message group")
 
-// deliver runs one order, writes its fate to each of its messages, and sees to
-// those that are not done: in quarantine, or hidden while they must wait.
-func (b *Batch) deliver(ctx context.Context, o *order, deliver deliverer) {
-	var f fate
-	if o.read != nil {
-		f = *o.read
-	} else {
-		f.err = intent.Contain(func() (err error) {
-			f.outcome, err = deliver(ctx, o.delivery)
-			return err
-		})
-	}
-	reason, poison := f.poison()
-	sent := map[string]error{} // by message id: the same message twice is sent once
-	for i, m := range o.messages {
-		*o.fates[i] = f
-		if i > 0 { // it follows the first, and ran nothing itself
-			o.fates[i].outcome.Lapsed = false
-			if f.outcome.Kind == intent.Executed {
-				o.fates[i].outcome.Kind = intent.Replayed
+// run works a lane off. It holds a slot, but not while it waits for the desk.
+func (b *Batch) run(ctx context.Context, l *lane, deliver deliverer, d *desk, slots chan struct{}) {
+	stopped := false
+	for _, j := range l.jobs {
+		if stopped {
+			for _, f := range j.fates {
+				if *f = judge(intent.Outcome{}, errBehind); j.unread != nil {
+					*f = *j.unread
+				}
 			}
+			continue
 		}
-		switch {
-		case poison && b.quarantines(m):
-			err, again := sent[m.MessageId]
-			if !again {
-				err = b.quarantine(ctx, m, reason)
-				sent[m.MessageId] = err
-			}
-			o.fates[i].quarantined, o.fates[i].failed = err == nil, err
-		case f.err == nil && f.mustWait():
-			b.hide(ctx, m, f.outcome.Wait)
+		f := j.deliver(ctx, deliver)
+		sent := d.see(j, f)
+		if l.ordered && f.reason != "" && len(l.jobs) > 1 {
+			<-slots
+			d.quarantines.hurry()
+			sent.Wait()
+			slots <- struct{}{}
+		}
+		if !l.ordered || len(l.jobs) == 1 {
+			continue // nothing follows that it could hold up
+		}
+		for _, f := range j.fates {
+			stopped = stopped || !f.done()
 		}
 	}
+}
+
+// deliver runs a job, unless it has its fate already.
+func (j *job) deliver(ctx context.Context, deliver deliverer) fate {
+	if j.unread != nil {
+		return *j.unread
+	}
+	return judged(func() (intent.Outcome, error) { return deliver(ctx, j.delivery) })
 }

@@ -2,6 +2,7 @@ package sqsbatch
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -15,23 +16,36 @@ const (
 	KeyAttribute = "Idempotency-Key"
 
 	// KeyField is the field of the body that carries it.
-	KeyField = "idempotency_key"
+	KeyField = intent.KeyField
 )
 
-// read takes from a message what identifies its intent, before anything runs. Its
-// error may be a *keyConflict.
-func (b *Batch) read(m events.SQSMessage) (intent.Delivery, error) {
-	l, err := open(m)
-	d := intent.Delivery{Payload: []byte(l.Body), MessageID: m.MessageId, Receives: receives(m), SentAt: l.sent}
-	if err != nil {
-		return d, err
+// read makes a job of a message, before anything runs. A panic of Key or Select, which
+// are the caller's, is this message's own.
+func (b *Batch) read(m events.SQSMessage) job {
+	j := job{messages: []letter{{SQSMessage: m}}}
+	f := judged(func() (intent.Outcome, error) {
+		l, err := open(m)
+		j.messages[0] = l
+		if err == nil {
+			j.delivery, err = b.delivery(l)
+		}
+		var conflict *keyConflict
+		if errors.As(err, &conflict) {
+			return intent.Outcome{Kind: intent.Conflict, Reason: conflict.Error()}, nil
+		}
+		return intent.Outcome{}, err
+	})
+	if f.outcome.Kind != "" || len(f.errors) > 0 {
+		j.unread = &f
 	}
-	// The whole body is read, whatever part of it counts: one that decoders
-	// understand differently is not run.
-	if d.Fingerprint, err = intent.FingerprintOf(d.Payload); err != nil {
-		return d, err
-	}
-	if l.fields == nil {
+	return j
+}
+
+// delivery takes from a message what identifies its intent. Its error may be a
+// *keyConflict.
+func (b *Batch) delivery(l letter) (intent.Delivery, error) {
+	d := intent.Delivery{Payload: l.payload, MessageID: l.MessageId, Receives: receives(l.SQSMessage), SentAt: l.sent}
+	if !l.payload.IsObject() {
 		return d, &intent.PayloadError{Reason: "is no JSON object"}
 	}
 	if b.keyless {
@@ -40,15 +54,19 @@ func (b *Batch) read(m events.SQSMessage) (intent.Delivery, error) {
 	if l.unusable != nil {
 		return d, l.unusable
 	}
+	d.Fingerprint = l.payload.Fingerprint()
 	if b.Select != nil {
-		selected, err := b.Select([]byte(l.Body)) // a copy of its own, which it may spoil
+		selected, err := b.Select([]byte(l.opened.Body)) // a copy of its own, which it may spoil
 		if err != nil {
 			return d, fmt.Errorf("select what the fingerprint covers: %w", err)
 		}
-		if d.Fingerprint, err = intent.FingerprintOf(selected); err != nil {
-			return d, fmt.Errorf("fingerprint what was selected: %w", err)
+		part, err := intent.ParsePayload(selected)
+		if err != nil {
+			return d, fmt.Errorf("read what was selected for the fingerprint: %w", err)
 		}
+		d.Fingerprint = part.Fingerprint()
 	}
+	var err error
 	d.Key, err = b.key(l)
 	return d, err
 }
@@ -67,13 +85,13 @@ func receives(m events.SQSMessage) int {
 // would give the message another one than its producer meant. One in several
 // places must be the same in all.
 func (b *Batch) key(l letter) (string, error) {
-	field, inBody, err := keyField(l.fields)
-	if err != nil {
-		return "", err
-	}
 	keys := l.keys
-	if inBody {
-		keys = append(keys[:len(keys):len(keys)], field)
+	if field := l.payload.Field(KeyField); field != nil {
+		inBody, err := keyText(field)
+		if err != nil {
+			return "", err
+		}
+		keys = append(keys[:len(keys):len(keys)], inBody)
 	}
 	if len(keys) > 0 {
 		for _, key := range keys[1:] {
@@ -86,7 +104,7 @@ func (b *Batch) key(l letter) (string, error) {
 	if b.Key == nil {
 		return "", intent.ErrNoKey
 	}
-	key, err := b.Key(l.SQSMessage)
+	key, err := b.Key(l.opened)
 	if err == nil && key == "" {
 		err = intent.ErrNoKey
 	}
@@ -97,7 +115,7 @@ func (b *Batch) key(l letter) (string, error) {
 type keyConflict struct{ one, other string }
 
 func (e *keyConflict) Error() string {
-	return fmt.Sprintf("two keys in one message: %.64q and %.64q", e.one, e.other)
+	return "two keys in one message: " + intent.ShortHash(e.one) + " and " + intent.ShortHash(e.other)
 }
 
 func keyAttribute(attributes map[string]events.SQSMessageAttribute) (key string, present bool, err error) {
@@ -113,24 +131,20 @@ func keyAttribute(attributes map[string]events.SQSMessageAttribute) (key string,
 	return *a.StringValue, true, nil
 }
 
-// keyField reads the key as written: 1 and "1" are the same one, 0 and false are
+// keyText reads the body's key as written: 1 and "1" are the same one, 0 and false are
 // values.
-func keyField(fields map[string]json.RawMessage) (key string, present bool, err error) {
-	raw, present := fields[KeyField]
-	if !present {
-		return "", false, nil
-	}
-	switch raw[0] {
+func keyText(field json.RawMessage) (key string, err error) {
+	switch field[0] {
 	case '"':
-		err = json.Unmarshal(raw, &key)
+		err = json.Unmarshal(field, &key)
 	case '{', '[':
 		err = &intent.KeyError{Field: "body field " + KeyField, Reason: "is neither a string, a number nor a truth value"}
 	case 'n':
 	default:
-		key = string(raw)
+		key = string(field)
 	}
 	if err == nil && key == "" {
 		err = fmt.Errorf("%w: body field %s is null or empty", intent.ErrNoKey, KeyField)
 	}
-	return key, true, err
+	return key, err
 }

@@ -166,7 +166,7 @@ func TestNaturalPoison(t *testing.T) {
 		"array":        {`[{"order_id":"8821"}]`, "unreadable: payload is no JSON object"},
 		"null":         {`null`, "unreadable: payload is no JSON object"},
 		"string":       {`"8821"`, "unreadable: payload is no JSON object"},
-		"field twice":  {`{"order_id":"8821","order_id":"8822"}`, `unreadable: payload field "order_id" is given twice`},
+		"field twice":  {`{"order_id":"8821","order_id":"8822"}`, `unreadable: payload repeats a name of its object at byte 19`},
 		"another type": {`{"order_id":true}`, `unreadable: payload field "order_id" is a JSON bool that is no intent.ID`},
 		"unknown":      {`{"order_id":"unknown"}`, "unprocessable: message can never be processed: unknown order"},
 	} {

@@ -26,10 +26,7 @@ func deliveryOf(body, attribute string, attached bool) *intent.Delivery {
 		}
 		var sent any
 		switch {
-		case strings.Contains(raw(body, "Type"), "Notification") && carries(fields, "MessageId", "TopicArn", "Message", "Timestamp"):
-			if raw(body, "Type") != `"Notification"` { // written as SNS does not
-				return finished(body, fields, keys)
-			}
+		case fields["Type"] == "Notification" && carries(fields, "MessageId", "TopicArn", "Message", "Timestamp"):
 			message, isText := fields["Message"].(string)
 			if !isText && fields["Message"] != nil {
 				return nil
@@ -46,7 +43,7 @@ func deliveryOf(body, attribute string, attached bool) *intent.Delivery {
 		}
 		var moment time.Time
 		text, isText := sent.(string)
-		if !isText || moment.UnmarshalText([]byte(text)) != nil || moment.UnixMilli() < 1 || envelopes == 2 {
+		if !isText || moment.UnmarshalText([]byte(text)) != nil || moment.UnixMilli() < 1e12 || moment.UnixMilli() >= 1e13 || envelopes == 2 {
 			return nil
 		}
 	}
@@ -67,16 +64,16 @@ func finished(body string, fields map[string]any, keys []string) *intent.Deliver
 			return nil
 		}
 	}
-	f, err := intent.FingerprintOf([]byte(body))
+	p, err := intent.ParsePayload([]byte(body))
 	if err != nil || len(keys) == 0 {
 		return nil
 	}
-	return &intent.Delivery{Key: keys[0], Fingerprint: f, Payload: []byte(body)}
+	return &intent.Delivery{Key: keys[0], Fingerprint: p.Fingerprint(), Payload: p}
 }
 
 // decoded is a body that is a JSON object and read alike by all.
 func decoded(body string) (fields map[string]any) {
-	if _, err := intent.Canonical([]byte(body)); err != nil {
+	if _, err := intent.ParsePayload([]byte(body)); err != nil {
 		return nil
 	}
 	d := json.NewDecoder(strings.NewReader(body))
@@ -121,7 +118,7 @@ func snsKeys(attributes string) (keys []string, ok bool) {
 		case sqsbatch.KeyAttribute:
 			keys = append(keys, a.Value)
 		case sqsbatch.TimeAttribute:
-			if ms, err := strconv.ParseInt(a.Value, 10, 64); err != nil || ms < 1 {
+			if ms, err := strconv.ParseInt(a.Value, 10, 64); err != nil || ms < 1e12 || ms >= 1e13 {
 				return nil, false
 			}
 		}

@@ -13,8 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-
-	"github.com/singleeffect/once/shared/intent"
+	"github.com/aws/smithy-go"
 )
 
 const (
@@ -25,8 +24,12 @@ const (
 	// OriginalIDAttribute is the id that a message had before its first quarantine.
 	OriginalIDAttribute = "Original-Message-Id"
 
+	// WrappedAttribute marks a message whose attributes are in its body: see wrapped.
+	WrappedAttribute = "Quarantine-Wrapped"
+
 	// maxAttributes and maxMessageBytes are SQS's own limits (Amazon SQS quotas,
-	// "Message attributes" and "Message size", of which attributes are a part).
+	// "Message attributes" and "Message size", of which attributes are a part). The
+	// messages of one SendMessageBatch share the latter.
 	maxAttributes   = 10
 	maxMessageBytes = 1 << 20
 
@@ -35,76 +38,70 @@ const (
 	maxReasonRunes = 300
 )
 
-// The codes of ReasonAttribute.
-const (
-	reasonUnreadable    = "unreadable"     // the body, or an envelope around it
-	reasonNoKey         = "no_key"         // none, or a null or empty one
-	reasonBadKey        = "bad_key"        // one that cannot be a key, or an unreadable Intent-Time
-	reasonConflict      = "conflict"       // another payload under the key, or two keys
-	reasonInDoubt       = "in_doubt"       // it may have happened, and no probe is left
-	reasonOutsideWindow = "outside_window" // older than what the records remember
-	reasonUnprocessable = "unprocessable"  // the effect says so
-)
-
-// poison is the reason for which no further delivery of a message can end better;
-// false for what may.
-func (f fate) poison() (reason string, ok bool) {
-	var payload *intent.PayloadError
-	var key *intent.KeyError
-	code := ""
-	switch err := f.err; {
-	case err == nil && f.outcome.Kind == intent.Conflict:
-		return reasonConflict + ": " + f.outcome.Reason, true
-	case err == nil && f.outcome.Kind == intent.InDoubt && !f.mustWait():
-		return reasonInDoubt + ": " + f.outcome.Reason, true
-	case errors.Is(err, intent.ErrUnknown):
-		return "", false
-	case errors.Is(err, intent.ErrUnprocessable):
-		code = reasonUnprocessable
-	case errors.Is(err, intent.ErrReleased), errors.Is(err, intent.ErrNotDone):
-		return "", false // whatever an effect's own error is made of
-	case errors.Is(err, intent.ErrForgotten):
-		code = reasonOutsideWindow
-	case errors.Is(err, intent.ErrNoKey):
-		code = reasonNoKey
-	case errors.As(err, &key):
-		code = reasonBadKey
-	case errors.As(err, &payload):
-		code = reasonUnreadable
-	default:
-		return "", false
-	}
-	return code + ": " + f.err.Error(), true
-}
-
-// quarantines reports whether the message has a dead-letter queue to go to. One that
+// mayQuarantine reports whether the message has a dead-letter queue to go to. One that
 // was received from there has none: each copy of it would be another message of its
 // own queue, with a fresh receive count, and so on for ever.
-func (b *Batch) quarantines(m events.SQSMessage) bool {
-	return b.DeadLetterURL != "" && !strings.HasSuffix(b.DeadLetterURL, queueName(m))
+func (b *Batch) mayQuarantine(m letter) bool {
+	return b.DeadLetterURL != "" && !strings.HasSuffix(b.DeadLetterURL, queueName(m.SQSMessage))
 }
 
-// quarantine sends a message to the dead-letter queue, as it came and with the
-// reason. After a crash between this and the acknowledgement there are two copies
-// of it there, never none.
-func (b *Batch) quarantine(ctx context.Context, m events.SQSMessage, reason string) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("quarantine: %w", err) // nobody waits for the answer that would acknowledge it
+// quarantine sends copies to the dead-letter queue. After a crash between this and the
+// acknowledgement there are two copies there, never none. A message of which it is not
+// known that its copy was sent is listed. The error is of a call that failed as a
+// whole.
+func (b *Batch) quarantine(ctx context.Context, orders []*copyOrder) error {
+	input := &sqs.SendMessageBatchInput{QueueUrl: &b.DeadLetterURL}
+	ends := make([]error, len(orders))
+	for i, o := range orders {
+		o.entry.Id = aws.String(strconv.Itoa(i))
+		input.Entries = append(input.Entries, o.entry)
+		ends[i] = errors.New("SQS does not tell what became of it")
 	}
-	ctx, cancel := intent.StoreContext(ctx)
-	defer cancel()
-	input, err := b.copyOf(m, printable(reason))
-	if err != nil {
+	out, err := b.Queue.SendMessageBatch(ctx, input)
+	switch {
+	case err != nil && len(orders) > 1 && refusesContent(err):
+		for _, o := range orders { // one message that SQS does not take harms no other
+			_ = b.quarantine(ctx, []*copyOrder{o})
+		}
+		return nil
+	case err != nil:
+		for _, o := range orders {
+			o.end(err)
+		}
 		return err
 	}
-	if _, err := b.Queue.SendMessage(ctx, input); err != nil {
-		return fmt.Errorf("quarantine: %w", err)
+	for _, e := range out.Failed {
+		if i, ok := place(e.Id, orders); ok {
+			ends[i] = fmt.Errorf("SQS answered %s", aws.ToString(e.Code))
+		}
+	}
+	for _, e := range out.Successful {
+		if i, ok := place(e.Id, orders); ok {
+			ends[i] = nil
+		}
+	}
+	for i, o := range orders {
+		o.end(ends[i])
 	}
 	return nil
 }
 
-// copyOf is the message that goes to the dead-letter queue.
-func (b *Batch) copyOf(m events.SQSMessage, reason string) (*sqs.SendMessageInput, error) {
+// place is where an entry's id says that its order stands.
+func place(id *string, orders []*copyOrder) (int, bool) {
+	i, err := strconv.Atoi(aws.ToString(id))
+	return i, err == nil && i >= 0 && i < len(orders)
+}
+
+// refusesContent reports an error that SQS gives for what is sent. Another call may
+// have it, too, without the message at fault.
+func refusesContent(err error) bool {
+	var answer smithy.APIError
+	return errors.As(err, &answer) && answer.ErrorFault() == smithy.FaultClient && !denied(err)
+}
+
+// copyOf is the message that goes to the dead-letter queue, but for its place in a
+// call, and how many bytes it has.
+func (b *Batch) copyOf(m letter, reason string) (types.SendMessageBatchRequestEntry, int, error) {
 	attributes := maps.Clone(m.MessageAttributes)
 	if attributes == nil {
 		attributes = map[string]events.SQSMessageAttribute{}
@@ -113,61 +110,74 @@ func (b *Batch) copyOf(m events.SQSMessage, reason string) (*sqs.SendMessageInpu
 	if _, ok := attributes[OriginalIDAttribute]; !ok {
 		attributes[OriginalIDAttribute] = stringAttribute(m.MessageId)
 	}
-	// The copy is sent now, and a redrive resets that once more: without this the
-	// intent would grow young. So it would by a producer whose clock is ahead.
-	l, _ := open(m)
+	// Keep the earliest known time: a redrive resets SentTimestamp, and a producer's
+	// clock may be fast. One that cannot be read stays as it is.
 	own, err := timeAttribute(attributes)
-	if sent := earlier(own, l.sent); err == nil && !sent.Equal(own) {
-		attributes[TimeAttribute] = stringAttribute(strconv.FormatInt(sent.UnixMilli(), 10))
+	if err == nil && !m.sent.IsZero() && !m.sent.Equal(own) {
+		attributes[TimeAttribute] = stringAttribute(strconv.FormatInt(m.sent.UnixMilli(), 10))
 	}
 	body := m.Body
-	if len(attributes) > maxAttributes || size(body, attributes) > maxMessageBytes {
+	if len(attributes) > maxAttributes {
 		var text strings.Builder
 		encoder := json.NewEncoder(&text)
 		encoder.SetEscapeHTML(false) // which would make it larger
 		if err := encoder.Encode(wrapped{Reason: reason, Attributes: attributes, Body: body}); err != nil {
-			return nil, fmt.Errorf("quarantine: wrap: %w", err)
+			return types.SendMessageBatchRequestEntry{}, 0, fmt.Errorf("wrap: %w", err)
 		}
-		body, attributes = strings.TrimSuffix(text.String(), "\n"), map[string]events.SQSMessageAttribute{ReasonAttribute: attributes[ReasonAttribute]}
+		body = strings.TrimSuffix(text.String(), "\n")
+		attributes = map[string]events.SQSMessageAttribute{ReasonAttribute: attributes[ReasonAttribute], WrappedAttribute: stringAttribute("1")}
 	}
-	if n := size(body, attributes); n > maxMessageBytes {
-		return nil, fmt.Errorf("quarantine: message with its reason has %d bytes, the limit is %d", n, maxMessageBytes)
+	n := size(body, attributes)
+	if n > maxMessageBytes {
+		return types.SendMessageBatchRequestEntry{}, 0, fmt.Errorf("message with its reason has %d bytes, the limit is %d", n, maxMessageBytes)
 	}
-	input := &sqs.SendMessageInput{QueueUrl: &b.DeadLetterURL, MessageBody: &body, MessageAttributes: map[string]types.MessageAttributeValue{}}
+	entry := types.SendMessageBatchRequestEntry{MessageBody: &body, MessageAttributes: map[string]types.MessageAttributeValue{}}
 	for name, a := range attributes {
-		input.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String(a.DataType), StringValue: a.StringValue, BinaryValue: a.BinaryValue}
+		entry.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String(a.DataType), StringValue: a.StringValue, BinaryValue: a.BinaryValue}
+	}
+	// A standard queue has groups, too: fair queues go by them.
+	if group := m.Attributes["MessageGroupId"]; group != "" {
+		entry.MessageGroupId = &group
 	}
 	if strings.HasSuffix(b.DeadLetterURL, fifoSuffix) {
-		input.MessageGroupId = aws.String(m.Attributes["MessageGroupId"])
-		input.MessageDeduplicationId = &m.MessageId
+		entry.MessageDeduplicationId = aws.String(m.MessageId)
 	}
-	return input, nil
+	if trace := m.Attributes["AWSTraceHeader"]; trace != "" {
+		entry.MessageSystemAttributes = map[string]types.MessageSystemAttributeValue{
+			string(types.MessageSystemAttributeNameForSendsAWSTraceHeader): {DataType: aws.String("String"), StringValue: &trace},
+		}
+	}
+	return entry, n, nil
 }
 
 // wrapped is the body of a message whose attributes, with those of quarantine, are
-// more than SQS takes. It is known by ReasonAttribute, which stands alone there and
-// nowhere else, and opened like an envelope.
+// more than SQS takes. It is known by WrappedAttribute, whatever stands beside that:
+// whoever moves a message may give it attributes of its own.
 type wrapped struct {
 	Reason     string                                `json:"reason"`
 	Attributes map[string]events.SQSMessageAttribute `json:"attributes"`
 	Body       string                                `json:"body"`
 }
 
-// unwrap gives a message that comes back from quarantine the form it had before.
-func unwrap(m events.SQSMessage) events.SQSMessage {
-	if _, ok := m.MessageAttributes[ReasonAttribute]; !ok || len(m.MessageAttributes) > 1 {
-		return m
+// unwrap gives a message that comes back from quarantine the form it had before, with
+// the attributes that it was given on the way; nil for any other.
+func unwrap(m events.SQSMessage) *wrapped {
+	if _, ok := m.MessageAttributes[WrappedAttribute]; !ok {
+		return nil
 	}
-	fields := object(m.Body)
-	if len(fields) != 3 || !has(fields, "reason", "attributes", "body") {
-		return m
+	if !has(object([]byte(m.Body)), "reason", "attributes", "body") {
+		return nil
 	}
 	var w wrapped
 	if json.Unmarshal([]byte(m.Body), &w) != nil {
-		return m
+		return nil
 	}
-	m.Body, m.MessageAttributes = w.Body, w.Attributes
-	return m
+	for name, a := range m.MessageAttributes {
+		if _, ok := w.Attributes[name]; !ok && name != WrappedAttribute && w.Attributes != nil {
+			w.Attributes[name] = a
+		}
+	}
+	return &w
 }
 
 func stringAttribute(s string) events.SQSMessageAttribute {

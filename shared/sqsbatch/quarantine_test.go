@@ -48,7 +48,7 @@ func causes() map[string]cause {
 		"unreadable: no JSON":   {message: message("bad", "amount=100"), reason: "unreadable: payload is not JSON"},
 		"unreadable: no object": {message: message("bad", `["bad"]`), reason: "unreadable: payload is no JSON object"},
 		"unreadable: a key twice": {message: bad(`"idempotency_key":"bad","amount_cents":1,"amount_cents":2`),
-			reason: `unreadable: payload field "amount_cents" is given twice`},
+			reason: `unreadable: payload repeats a name of its object at byte 42`},
 		"unreadable: by its type": {message: bad(`"idempotency_key":"bad","amount_cents":"100"`),
 			reason: `unreadable: payload field "amount_cents" is a JSON string that is no int64`},
 		"unreadable: envelope": {message: message("bad", `{"Type":"Notification","MessageId":"1","TopicArn":"t","Message":{},"Timestamp":"2026-11-29T12:00:00Z"}`),
@@ -64,12 +64,12 @@ func causes() map[string]cause {
 		"bad_key: too long": {message: bad(`"idempotency_key":"` + strings.Repeat("k", 1100) + `"`),
 			reason: "bad_key: intent key makes an intent of 1112 bytes, the limit is 1024"},
 		"bad_key: Intent-Time":        {message: with(readable, sqsbatch.TimeAttribute, text("2026-11-29")), reason: unreadableTime},
-		"bad_key: Intent-Time's sign": {message: with(readable, sqsbatch.TimeAttribute, text("-1")), reason: unreadableTime},
+		"bad_key: Intent-Time's sign": {message: with(readable, sqsbatch.TimeAttribute, text("-1")), reason: "bad_key: intent attribute Intent-Time is not from 2001 to 2286 in whole milliseconds since 1970"},
 
-		"conflict: by two keys": {message: carrying(readable, text("other")), reason: `conflict: two keys in one message: "other" and "bad"`, outcome: intent.Conflict},
+		"conflict: by two keys": {message: carrying(readable, text("other")), reason: `conflict: two keys in one message: ` + intent.ShortHash("other") + ` and ` + intent.ShortHash("bad"), outcome: intent.Conflict},
 		"conflict: by the record": {message: readable, reason: "conflict: another payload under the same key", outcome: intent.Conflict,
 			handler: func(m *memory, c *till) sqsbatch.Handler {
-				other := intent.Delivery{Key: "bad", Payload: []byte(`{"amount_cents":200}`), Fingerprint: intent.Fingerprint{1}}
+				other := *deliveryOf(`{"idempotency_key":"bad","amount_cents":200}`, "", false)
 				_, _ = cashier(m, &till{}).Deliver(context.Background(), other)
 				return cashier(m, c)
 			}},
@@ -77,14 +77,14 @@ func causes() map[string]cause {
 			handler: func(m *memory, c *till) sqsbatch.Handler {
 				return &intent.Blind[order]{Config: shop(m), Effect: func(_ context.Context, _ order, a intent.Attempt) (any, error) {
 					if a.Key.ID == "bad" {
-						return nil, fmt.Errorf("%w: connection reset", intent.ErrUnknown)
+						return nil, errors.New("connection reset")
 					}
 					return c.charge(a), nil
 				}}
 			}},
-		"outside_window: forgotten": {message: sentAt(readable, time.Now().Add(-91*24*time.Hour)), reason: "outside_window: intent is older than what the records remember"},
+		"outside_window: forgotten": {message: sentAt(readable, time.Now().Add(-91*24*time.Hour)), reason: "outside_window: intent is too old to run without a record"},
 		"outside_window: by its own time": {message: with(sentAt(readable, time.Now()), sqsbatch.TimeAttribute, text(millisAgo(91*24*time.Hour))),
-			reason: "outside_window: intent is older than what the records remember"},
+			reason: "outside_window: intent is too old to run without a record"},
 		"unprocessable: says the effect": {message: readable, reason: "unprocessable: message can never be processed: unknown order",
 			handler: func(_ *memory, c *till) sqsbatch.Handler {
 				return &intent.Natural[named]{Effect: func(_ context.Context, p named, _ intent.Attempt) error {

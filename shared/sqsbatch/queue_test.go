@@ -15,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/singleeffect/once/shared/intenttest"
 )
 
 // hider is the queue. It does what the test says, and keeps what it was asked. What
@@ -22,47 +24,85 @@ import (
 type hider struct {
 	do     func(context.Context) error                        // a change of visibility
 	accept func(context.Context, *sqs.SendMessageInput) error // before a send
-	reply  func(*sqs.SendMessageInput) error                  // after it: the message is in the queue
+	away   func(context.Context) error                        // a call that sends fails as a whole
+	delay  time.Duration                                      // of a call that sends
+	// refuses is the message for which a call that sends is refused as a whole.
+	refuses string
+	reply   func(*sqs.SendMessageInput) error // after it: the message is in the queue
 
 	mu       sync.Mutex
 	hidden   map[string]int32 // seconds, by receipt handle
-	calls    int
+	calls    int              // that hide
+	sends    int              // calls that send
 	sent     []*sqs.SendMessageInput
 	redriven int // messages that a redrive took out
 }
 
-func (q *hider) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+func (q *hider) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	bytes := 0
+	for _, e := range in.Entries {
+		bytes += sizeOf(intenttest.Single(in.QueueUrl, e))
+	}
+	if len(in.Entries) == 0 || len(in.Entries) > 10 || bytes > 1<<20 {
+		return nil, &smithy.GenericAPIError{Code: "BatchRequestTooLong", Message: fmt.Sprint(len(in.Entries), " entries of ", bytes, " bytes"), Fault: smithy.FaultClient}
+	}
+	q.mu.Lock()
+	q.sends++
+	q.mu.Unlock()
+	time.Sleep(q.delay)
+	if q.away != nil {
+		return nil, q.away(ctx)
+	}
+	for _, e := range in.Entries {
+		if id := aws.ToString(e.MessageAttributes["Original-Message-Id"].StringValue); id == q.refuses && id != "" {
+			return nil, &smithy.GenericAPIError{Code: "InvalidMessageContents", Message: "not a character", Fault: smithy.FaultClient}
+		}
+	}
+	out := &sqs.SendMessageBatchOutput{}
+	for _, e := range in.Entries {
+		if err := q.send(ctx, intenttest.Single(in.QueueUrl, e)); err != nil {
+			if len(in.Entries) == 1 || ctx.Err() != nil {
+				return nil, err // a call that fails, or its lost reply
+			}
+			out.Failed = append(out.Failed, types.BatchResultErrorEntry{Id: e.Id, Code: aws.String(err.Error()), SenderFault: true})
+			continue
+		}
+		out.Successful = append(out.Successful, types.SendMessageBatchResultEntry{Id: e.Id})
+	}
+	return out, nil
+}
+
+func (q *hider) send(ctx context.Context, in *sqs.SendMessageInput) error {
 	if q.accept != nil {
 		if err := q.accept(ctx, in); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if fault := faultOf(in); fault != "" {
-		return nil, &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: fault}
+		return &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: fault}
 	}
 	q.mu.Lock()
 	q.sent = append(q.sent, in)
 	q.mu.Unlock()
 	if q.reply != nil {
 		if err := q.reply(in); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return &sqs.SendMessageOutput{}, nil
+	return nil
 }
 
 // faultOf is what SQS refuses a message for (Amazon SQS API reference, SendMessage,
 // and developer guide, "Message attributes"); empty if it takes it.
 func faultOf(in *sqs.SendMessageInput) string {
 	fifo := strings.HasSuffix(aws.ToString(in.QueueUrl), ".fifo")
-	bytes := len(aws.ToString(in.MessageBody))
 	switch {
 	case aws.ToString(in.QueueUrl) == "":
 		return "no queue"
-	case bytes == 0 || !sendable(*in.MessageBody):
+	case aws.ToString(in.MessageBody) == "" || !sendable(*in.MessageBody):
 		return "body is empty or has characters that are not allowed"
 	case len(in.MessageAttributes) > 10:
 		return fmt.Sprintf("%d attributes", len(in.MessageAttributes))
@@ -88,12 +128,20 @@ func faultOf(in *sqs.SendMessageInput) string {
 		default:
 			return name + " has no type"
 		}
-		bytes += len(name) + len(*a.DataType) + len(aws.ToString(a.StringValue)) + len(a.BinaryValue)
 	}
-	if bytes > 1<<20 {
+	if bytes := sizeOf(in); bytes > 1<<20 {
 		return fmt.Sprintf("%d bytes", bytes)
 	}
 	return ""
+}
+
+// sizeOf is what SQS counts of a message.
+func sizeOf(in *sqs.SendMessageInput) int {
+	bytes := len(aws.ToString(in.MessageBody))
+	for name, a := range in.MessageAttributes {
+		bytes += len(name) + len(*a.DataType) + len(aws.ToString(a.StringValue)) + len(a.BinaryValue)
+	}
+	return bytes
 }
 
 // sendable: #x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF.
@@ -103,20 +151,27 @@ func sendable(text string) bool {
 	})
 }
 
-func (q *hider) ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
+func (q *hider) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	if len(in.Entries) == 0 || len(in.Entries) > 10 {
+		return nil, &smithy.GenericAPIError{Code: "TooManyEntriesInBatchRequest", Fault: smithy.FaultClient}
+	}
+	out := &sqs.ChangeMessageVisibilityBatchOutput{}
 	q.mu.Lock()
 	q.calls++
 	if q.hidden == nil {
 		q.hidden = map[string]int32{}
 	}
-	q.hidden[aws.ToString(in.ReceiptHandle)+" of "+aws.ToString(in.QueueUrl)] = in.VisibilityTimeout
+	for _, e := range in.Entries {
+		q.hidden[aws.ToString(e.ReceiptHandle)+" of "+aws.ToString(in.QueueUrl)] = e.VisibilityTimeout
+		out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: e.Id})
+	}
 	q.mu.Unlock()
 	if q.do != nil {
 		if err := q.do(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return &sqs.ChangeMessageVisibilityOutput{}, nil
+	return out, nil
 }
 
 // seconds is how long a message was hidden; false if it was not.

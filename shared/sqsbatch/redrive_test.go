@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/singleeffect/once/shared/intent"
@@ -31,7 +32,7 @@ func TestWrappedComesBack(t *testing.T) {
 	first := laden(carrying(message("first", `{"amount_cents":100}`), text("k")), 9)
 	wantIDs(t, "listed", r.handle(first))
 	back := r.queue.redrive(queueARN)[0]
-	if len(back.MessageAttributes) != 1 || back.Body == first.Body {
+	if len(back.MessageAttributes) != 2 || back.Body == first.Body {
 		t.Fatalf("came back as %+v, want it wrapped", back)
 	}
 	wantIDs(t, "listed while in doubt", r.handle(back))
@@ -44,6 +45,41 @@ func TestWrappedComesBack(t *testing.T) {
 	wantIDs(t, "listed once settled", r.handle(again))
 	if c.total() != 1 || m.all()["shop#charge#k"].MessageID != again.MessageId || len(r.queue.taken()) != 0 {
 		t.Errorf("got %d effects and record %+v", c.total(), m.all()["shop#charge#k"])
+	}
+}
+
+// C63: a message that is wrapped for its ten attributes gets one more from whoever moves
+// it. It is opened all the same, and keeps that attribute.
+func TestC63WrappedAndMoved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, quarantining)
+	r.hand.do = always(intent.Outcome{Kind: intent.InDoubt}, nil)
+	m := laden(carrying(message("first", `{"amount_cents":100}`), text("k")), 9)
+	for moves := range 3 {
+		wantIDs(t, "listed", r.handle(m))
+		sent := r.queue.taken()
+		if !isWrapped(sent[0]) {
+			t.Fatalf("got %v in quarantine, want it wrapped", sent)
+		}
+		_, attributes := opened(t, sent[0])
+		for moved := range moves {
+			if name := fmt.Sprint("dd-trace-", moved); aws.ToString(attributes[name].StringValue) != "x" {
+				t.Errorf("attribute %s is lost: %v", name, attributes)
+			}
+		}
+		m = with(r.queue.redrive(queueARN)[0], fmt.Sprint("dd-trace-", moves), text("x"))
+	}
+	wantIDs(t, "run", r.hand.keys(), "k", "k", "k")
+	for _, d := range r.hand.deliveries {
+		if string(d.Payload.Canonical()) != `{"amount_cents":100}` {
+			t.Errorf("got payload %s", d.Payload.Canonical())
+		}
+	}
+	// Another key beside the wrapped form is another intent's.
+	conflicting := newRig(t)
+	wantIDs(t, "listed", conflicting.handle(with(m, sqsbatch.KeyAttribute, text("another")), asking("2", "good")), m.MessageId)
+	if line := conflicting.log.about(t, m.MessageId); line["outcome"] != string(intent.Conflict) {
+		t.Errorf("got log line %v, want a conflict", line)
 	}
 }
 

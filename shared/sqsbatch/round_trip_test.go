@@ -107,7 +107,7 @@ func TestRoundTrip(t *testing.T) {
 			wantAttributes(t, attributes, wanted)
 			want(t, name+": body", body, first.Body, func(a, b string) bool { return a == b })
 		}
-		if len(sent[0].MessageAttributes) == 1 {
+		if isWrapped(sent[0]) {
 			wrapped++
 		}
 		if !strings.Contains(reasonOf(sent[0]), "in_doubt") {
@@ -139,7 +139,7 @@ func TestRoundTrip(t *testing.T) {
 // opened is the message in a copy, wrapped or not.
 func opened(t *testing.T, in *sqs.SendMessageInput) (body string, attributes map[string]events.SQSMessageAttribute) {
 	t.Helper()
-	if len(in.MessageAttributes) > 1 {
+	if !isWrapped(in) {
 		return *in.MessageBody, received(in.MessageAttributes)
 	}
 	var inner struct {
@@ -150,6 +150,11 @@ func opened(t *testing.T, in *sqs.SendMessageInput) (body string, attributes map
 		t.Fatal(err)
 	}
 	return inner.Body, inner.Attributes
+}
+
+func isWrapped(in *sqs.SendMessageInput) bool {
+	_, ok := in.MessageAttributes[sqsbatch.WrappedAttribute]
+	return ok
 }
 
 func reasonOf(in *sqs.SendMessageInput) string {

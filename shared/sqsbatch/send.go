@@ -26,15 +26,22 @@ type Message struct {
 	Body  []byte    // JSON
 }
 
-// Input is the call that sends the message to the queue. On a FIFO queue it
-// carries the group and the key's deduplication id. It returns a *intent.KeyError
-// for what the handler would not take.
+// Input is the call that sends the message to the queue. It carries the group, by which
+// a FIFO queue keeps order and a standard one shares its receivers fairly, and on a FIFO
+// queue the key's deduplication id. What the handler would not take is an
+// *intent.KeyError or an *intent.PayloadError.
 func (m Message) Input(queueURL string) (*sqs.SendMessageInput, error) {
 	if err := m.Key.Validate(); err != nil {
 		return nil, err
 	}
-	if m.Time.UnixMilli() < 1 {
-		return nil, &intent.KeyError{Field: "time", Reason: "is missing or before 1970"}
+	if m.Time.IsZero() {
+		return nil, &intent.KeyError{Field: "time", Reason: "is missing"}
+	}
+	if _, err := intent.FromMillis(m.Time.UnixMilli()); err != nil {
+		return nil, &intent.KeyError{Field: "time", Reason: err.Error()}
+	}
+	if err := m.checkBody(); err != nil {
+		return nil, err
 	}
 	value := func(kind, text string) types.MessageAttributeValue {
 		return types.MessageAttributeValue{DataType: &kind, StringValue: &text}
@@ -47,13 +54,37 @@ func (m Message) Input(queueURL string) (*sqs.SendMessageInput, error) {
 			TimeAttribute: value("Number", strconv.FormatInt(m.Time.UnixMilli(), 10)),
 		},
 	}
+	if m.Group != "" {
+		input.MessageGroupId = &m.Group
+	}
 	if strings.HasSuffix(queueURL, fifoSuffix) {
 		if m.Group == "" {
 			return nil, &intent.KeyError{Field: "group", Reason: "is missing, and " + queueURL + " is a FIFO queue"}
 		}
-		input.MessageGroupId, input.MessageDeduplicationId = &m.Group, aws.String(m.Key.DeduplicationID())
+		input.MessageDeduplicationId = aws.String(m.Key.DeduplicationID())
 	}
 	return input, nil
+}
+
+// checkBody refuses what would end in quarantine: a body that is no JSON object, or one
+// that names another key than the message.
+func (m Message) checkBody() error {
+	payload, err := intent.ParsePayload(m.Body)
+	if err != nil {
+		return err
+	}
+	if !payload.IsObject() {
+		return &intent.PayloadError{Reason: "is no JSON object"}
+	}
+	field := payload.Field(KeyField)
+	if field == nil {
+		return nil
+	}
+	key, err := keyText(field)
+	if err == nil && key != m.Key.ID {
+		err = &intent.KeyError{Field: "body field " + KeyField, Reason: "is another key than the message's"}
+	}
+	return err
 }
 
 // timeAttribute reads TimeAttribute; the zero time where there is none. One that
@@ -64,17 +95,26 @@ func timeAttribute(attributes map[string]events.SQSMessageAttribute) (time.Time,
 		return time.Time{}, nil
 	}
 	ms, err := strconv.ParseInt(aws.ToString(a.StringValue), 10, 64)
-	if err != nil || ms < 1 {
+	if err != nil {
 		return time.Time{}, &intent.KeyError{Field: "attribute " + TimeAttribute, Reason: "is no whole number of milliseconds since 1970"}
 	}
-	return time.UnixMilli(ms), nil
+	at, err := intent.FromMillis(ms)
+	if err != nil {
+		return time.Time{}, &intent.KeyError{Field: "attribute " + TimeAttribute, Reason: err.Error()}
+	}
+	return at, nil
 }
 
-// sentTimestamp is when SQS took the message; a redrive resets it.
+// sentTimestamp is when SQS took the message, which a redrive resets. It is zero where
+// SQS does not say so.
 func sentTimestamp(m events.SQSMessage) time.Time {
 	ms, err := strconv.ParseInt(m.Attributes["SentTimestamp"], 10, 64)
-	if err != nil || ms < 1 {
+	if err != nil {
 		return time.Time{}
 	}
-	return time.UnixMilli(ms)
+	at, err := intent.FromMillis(ms)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }

@@ -42,7 +42,7 @@ func TestInput(t *testing.T) {
 		sum := sha256.Sum256([]byte("shop#charge#order-8821%23€"))
 		group, id := "account 7", hex.EncodeToString(sum[:])
 		if url == queueURL {
-			group, id = "", ""
+			id = "" // C62: the group stays, fair queues go by it
 		}
 		if aws.ToString(in.MessageGroupId) != group || aws.ToString(in.MessageDeduplicationId) != id {
 			t.Errorf("got group %q and deduplication id %q, want %q and %q", aws.ToString(in.MessageGroupId), aws.ToString(in.MessageDeduplicationId), group, id)
@@ -58,17 +58,22 @@ func TestInputRefused(t *testing.T) {
 		change func(*sqsbatch.Message)
 		field  string // "" where it is taken
 	}{
-		"OK":             {func(*sqsbatch.Message) {}, ""},
-		"ErrScope":       {func(m *sqsbatch.Message) { m.Key.Scope = "" }, "scope"},
-		"ErrOperation":   {func(m *sqsbatch.Message) { m.Key.Operation = "" }, "operation"},
-		"ErrKey":         {func(m *sqsbatch.Message) { m.Key.ID = "" }, "key"},
-		"ErrKeyNotUTF8":  {func(m *sqsbatch.Message) { m.Key.ID = "\xff" }, "key"},
-		"ErrKeyLong":     {func(m *sqsbatch.Message) { m.Key.ID = strings.Repeat("k", 1025) }, "key"},
-		"ErrTime":        {func(m *sqsbatch.Message) { m.Time = time.Time{} }, "time"},
-		"ErrTimeOf1970":  {func(m *sqsbatch.Message) { m.Time = time.UnixMilli(0) }, "time"},
-		"OKTimeOf1970":   {func(m *sqsbatch.Message) { m.Time = time.UnixMilli(1) }, ""},
-		"ErrTimeBefore":  {func(m *sqsbatch.Message) { m.Time = time.UnixMilli(-1) }, "time"},
-		"ErrGroupOfFIFO": {func(m *sqsbatch.Message) { m.Group = "" }, "group"},
+		"OK":               {func(*sqsbatch.Message) {}, ""},
+		"ErrScope":         {func(m *sqsbatch.Message) { m.Key.Scope = "" }, "scope"},
+		"ErrOperation":     {func(m *sqsbatch.Message) { m.Key.Operation = "" }, "operation"},
+		"ErrKey":           {func(m *sqsbatch.Message) { m.Key.ID = "" }, "key"},
+		"ErrKeyNotUTF8":    {func(m *sqsbatch.Message) { m.Key.ID = "\xff" }, "key"},
+		"ErrKeyLong":       {func(m *sqsbatch.Message) { m.Key.ID = strings.Repeat("k", 1025) }, "key"},
+		"ErrTime":          {func(m *sqsbatch.Message) { m.Time = time.Time{} }, "time"},
+		"ErrTimeOf1970":    {func(m *sqsbatch.Message) { m.Time = time.UnixMilli(0) }, "time"},
+		"C48 ErrSeconds":   {func(m *sqsbatch.Message) { m.Time = time.UnixMilli(1790000000) }, "time"},
+		"C48 ErrMicros":    {func(m *sqsbatch.Message) { m.Time = time.UnixMilli(1790000000000000) }, "time"},
+		"OKFirstTime":      {func(m *sqsbatch.Message) { m.Time = time.UnixMilli(1e12) }, ""},
+		"OKKeyInBody":      {func(m *sqsbatch.Message) { m.Key.ID, m.Body = "7", []byte(`{"idempotency_key":7}`) }, ""},
+		"C64 ErrKeyInBody": {func(m *sqsbatch.Message) { m.Body = []byte(`{"idempotency_key":"another"}`) }, "body field idempotency_key"},
+		"C64 ErrObject":    {func(m *sqsbatch.Message) { m.Body = []byte(`{"idempotency_key":{}}`) }, "body field idempotency_key"},
+		"ErrTimeBefore":    {func(m *sqsbatch.Message) { m.Time = time.UnixMilli(-1) }, "time"},
+		"ErrGroupOfFIFO":   {func(m *sqsbatch.Message) { m.Group = "" }, "group"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,6 +89,19 @@ func TestInputRefused(t *testing.T) {
 			}
 		})
 	}
+	for name, body := range map[string]string{"no JSON": "amount=100", "no object": `["amount"]`, "a name twice": `{"a":1,"a":2}`, "nothing": ""} {
+		m := adjustment()
+		m.Body = []byte(body)
+		var unusable *intent.PayloadError
+		if in, err := m.Input(fifo); !errors.As(err, &unusable) || in != nil {
+			t.Errorf("%s: got %+v and error %v, want a PayloadError", name, in, err)
+		}
+	}
+	null := adjustment()
+	null.Body = []byte(`{"idempotency_key":null}`)
+	if in, err := null.Input(fifo); !errors.Is(err, intent.ErrNoKey) || in != nil {
+		t.Errorf("null key in the body: got %+v and error %v, want ErrNoKey", in, err)
+	}
 	standard := adjustment()
 	standard.Group = ""
 	if _, err := standard.Input(queueURL); err != nil {
@@ -95,7 +113,7 @@ func TestInputRefused(t *testing.T) {
 func TestInputIsRead(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"order-8821-charge", "0", "false", "a#b%c", "ключ 🙂", `"quoted"`, " ", strings.Repeat("k", 1000)} {
-		for _, at := range []time.Time{time.UnixMilli(1), adjustment().Time, time.Date(9999, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600))} {
+		for _, at := range []time.Time{time.UnixMilli(1e12), adjustment().Time, time.Date(2286, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600))} {
 			r := newRig(t)
 			sent := adjustment()
 			sent.Key.ID, sent.Time = id, at
@@ -109,7 +127,7 @@ func TestInputIsRead(t *testing.T) {
 				wantIDs(t, "listed", r.handle(m))
 			}
 			for _, d := range r.hand.deliveries {
-				if d.Key != id || d.SentAt.UnixMilli() != at.UnixMilli() || string(d.Payload) != string(sent.Body) {
+				if d.Key != id || d.SentAt.UnixMilli() != at.UnixMilli() || string(d.Payload.Canonical()) != string(sent.Body) {
 					t.Errorf("%q of %v: got %+v", id, at, d)
 				}
 			}

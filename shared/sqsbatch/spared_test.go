@@ -38,7 +38,7 @@ func TestNotQuarantined(t *testing.T) {
 		"payload":     &intent.PayloadError{Field: "reply", Reason: "is not JSON"},
 		"key":         &intent.KeyError{Field: "key", Reason: "is empty"},
 		"no key":      intent.ErrNoKey,
-		"forgotten":   intent.ErrForgotten,
+		"expired":     intent.ErrExpired,
 		"quarantined": intent.Quarantine(errors.New("unknown order")),
 	}
 	endings := map[string]func(error) error{

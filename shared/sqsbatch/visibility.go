@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
-
-	"github.com/singleeffect/once/shared/intent"
 )
 
 const (
@@ -24,32 +24,43 @@ const (
 	maxVisibility = 11*time.Hour + 30*time.Minute
 )
 
-// Queue is what this package calls of SQS: ChangeMessageVisibility on the queue of
-// the messages, and SendMessage to the dead-letter queue and nowhere else.
+// Queue is what this package calls of SQS: ChangeMessageVisibilityBatch on the queue of
+// the messages, and SendMessageBatch to the dead-letter queue and nowhere else. IAM
+// knows them as sqs:ChangeMessageVisibility and sqs:SendMessage.
 type Queue interface {
-	ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
-	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
+	ChangeMessageVisibilityBatch(context.Context, *sqs.ChangeMessageVisibilityBatchInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
+	SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
 }
 
-// hide keeps a message away for as long as its intent may be in progress
-// elsewhere. It is never sent back to its queue: a copy would have another id and
-// a fresh receive count. If hiding fails the message comes back by itself.
-func (b *Batch) hide(ctx context.Context, m events.SQSMessage, wait time.Duration) {
-	if b.Queue == nil || !strings.HasSuffix(b.QueueURL, queueName(m)) {
-		return
+// mayHide reports a message of the queue that the batch knows.
+func (b *Batch) mayHide(m letter) bool {
+	return b.Queue != nil && strings.HasSuffix(b.QueueURL, queueName(m.SQSMessage))
+}
+
+// hide keeps messages away for as long as their intents may be in progress
+// elsewhere. They are never sent back to their queue: a copy would have another id and
+// a fresh receive count. What cannot be hidden comes back by itself. The error is of a
+// call that failed as a whole.
+func (b *Batch) hide(ctx context.Context, messages []hidden) error {
+	input := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &b.QueueURL}
+	for i, m := range messages {
+		wait := min(m.wait+rand.N(hideJitter), maxVisibility)
+		input.Entries = append(input.Entries, types.ChangeMessageVisibilityBatchRequestEntry{
+			Id:                aws.String(strconv.Itoa(i)),
+			ReceiptHandle:     aws.String(m.ReceiptHandle),
+			VisibilityTimeout: int32((wait + time.Second - 1) / time.Second), // whole seconds, up
+		})
 	}
-	ctx, cancel := intent.StoreContext(ctx)
-	defer cancel()
-	wait = min(wait+rand.N(hideJitter), maxVisibility)
-	_, err := b.Queue.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
-		QueueUrl:          &b.QueueURL,
-		ReceiptHandle:     aws.String(m.ReceiptHandle),
-		VisibilityTimeout: int32((wait + time.Second - 1) / time.Second), // whole seconds, up
-	})
-	if err == nil || denied(err) && b.denied.Swap(true) {
-		return
+	out, err := b.Queue.ChangeMessageVisibilityBatch(ctx, input)
+	const said = "cannot hide messages in progress elsewhere, they cost their receives"
+	switch {
+	case err == nil && len(out.Failed) == 0:
+	case err == nil:
+		b.Log.WarnContext(ctx, said, "messages", len(out.Failed), "error", aws.ToString(out.Failed[0].Code))
+	case !denied(err) || !b.denied.Swap(true):
+		b.Log.WarnContext(ctx, said, "messages", len(messages), "error", err.Error())
 	}
-	b.Log.WarnContext(ctx, "cannot hide a message in progress elsewhere, it costs its receives", "error", err.Error())
+	return err
 }
 
 // denied reports that the role may not change visibility: said once, since it

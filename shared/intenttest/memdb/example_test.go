@@ -41,7 +41,11 @@ func Example() {
 		Window: 24 * time.Hour,
 		Effect: charged.charge,
 	}
-	message := intent.Delivery{Key: "order-8821", Payload: []byte(`{"amount_cents":4999}`), MessageID: "message-1"}
+	payload, err := intent.ParsePayload([]byte(`{"amount_cents":4999}`))
+	if err != nil {
+		panic(err)
+	}
+	message := intent.Delivery{Key: "order-8821", Payload: payload, Fingerprint: payload.Fingerprint(), MessageID: "message-1"}
 	for range 2 {
 		outcome, err := handler.Deliver(context.Background(), message)
 		fmt.Println(outcome.Kind, string(outcome.Result.JSON), err)

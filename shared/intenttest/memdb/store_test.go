@@ -153,7 +153,7 @@ func TestLedgerOnBothEngines(t *testing.T) {
 	d := &draw{rand.New(rand.NewPCG(*seed, 2))}
 	for step := range *steps / 4 {
 		payload := fmt.Sprintf(`{"account":"%s","delta":%d}`, []string{"a", "b", "nobody's"}[d.IntN(3)], d.IntN(15)-9)
-		delivery := intent.Delivery{Key: fmt.Sprint("order-", d.IntN(20)), Payload: []byte(payload),
+		delivery := intent.Delivery{Key: fmt.Sprint("order-", d.IntN(20)), Payload: intenttest.Payload(t, payload),
 			Fingerprint: intent.Fingerprint{byte(d.IntN(2))}, MessageID: "m"}
 		var answers [2]string
 		for i, l := range ledgers {
@@ -203,7 +203,7 @@ func TestUnitsOfIntents(t *testing.T) {
 		{"ledger, 3 writes", writing(3), 8, 8}} {
 		for i, want := range []float64{c.first, c.again} {
 			before := writeUnitsOf(db)
-			if _, err := c.handler.Deliver(t.Context(), intent.Delivery{Key: c.name, Payload: []byte(`{}`), MessageID: "m"}); err != nil {
+			if _, err := c.handler.Deliver(t.Context(), intenttest.Delivery(t, c.name, `{}`)); err != nil {
 				t.Fatal(err)
 			}
 			if got := writeUnitsOf(db) - before; got != want {

@@ -58,11 +58,11 @@ func (w *World) recordOf(s *Sent) intent.Record {
 }
 
 func fingerprint(body string) intent.Fingerprint {
-	f, err := intent.FingerprintOf([]byte(body))
+	p, err := intent.ParsePayload([]byte(body))
 	if err != nil {
 		panic(err) // a producer's mistake in the test: what cannot be read has a Want
 	}
-	return f
+	return p.Fingerprint()
 }
 
 // inQuarantine are the reasons of a send's messages in the dead-letter queue.

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest/memdb"
@@ -105,7 +106,9 @@ func TestJudgeFinds(t *testing.T) {
 	t.Run("a message sent to its own queue", func(t *testing.T) {
 		Finds(t, filing("q", false, func(p *Process) Handle {
 			return func(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
-				_, err := p.SQS().SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: aws.String(p.world.QueueURL()), MessageBody: &e.Records[0].Body})
+				_, err := p.SQS().SendMessageBatch(ctx, &sqs.SendMessageBatchInput{
+					QueueUrl: aws.String(p.world.QueueURL()), Entries: []types.SendMessageBatchRequestEntry{{MessageBody: &e.Records[0].Body}},
+				})
 				return events.SQSEventResponse{}, err
 			}
 		}), 10, "a message is sent to")

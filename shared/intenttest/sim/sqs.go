@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/singleeffect/once/shared/intent"
 )
@@ -70,33 +71,50 @@ type SQS struct{ process *Process }
 // SQS is the queues as the process reaches them.
 func (p *Process) SQS() *SQS { return &SQS{p} }
 
-// ChangeMessageVisibility hides a message of the queue.
-func (s *SQS) ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error) {
-	handle, asked := aws.ToString(in.ReceiptHandle), time.Duration(in.VisibilityTimeout)*time.Second
-	wait := s.process.wait(handle)
-	err := s.process.Reach(ctx, "ChangeMessageVisibility "+handle, func() { s.process.world.queue.hide(handle, asked, wait) })
-	return &sqs.ChangeMessageVisibilityOutput{}, err
+// ChangeMessageVisibilityBatch hides messages of the queue.
+func (s *SQS) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	name, waits := "ChangeMessageVisibility", make([]time.Duration, len(in.Entries))
+	for i, e := range in.Entries {
+		name += " " + aws.ToString(e.ReceiptHandle)
+		waits[i] = s.process.wait(aws.ToString(e.ReceiptHandle))
+	}
+	out := &sqs.ChangeMessageVisibilityBatchOutput{}
+	err := s.process.Reach(ctx, name, func() {
+		for i, e := range in.Entries {
+			s.process.world.queue.hide(aws.ToString(e.ReceiptHandle), time.Duration(e.VisibilityTimeout)*time.Second, waits[i])
+			out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: e.Id})
+		}
+	})
+	return out, err
 }
 
-// SendMessage puts a message into quarantine.
-func (s *SQS) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+// SendMessageBatch puts messages into quarantine.
+func (s *SQS) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
 	w := s.process.world
 	name := "SendMessage"
-	for _, attribute := range []string{w.plan.OriginalID, redrivenAs} {
-		name += " " + aws.ToString(in.MessageAttributes[attribute].StringValue)
+	for _, e := range in.Entries {
+		for _, attribute := range []string{w.plan.OriginalID, redrivenAs} {
+			name += " " + aws.ToString(e.MessageAttributes[attribute].StringValue)
+		}
 	}
-	err := s.process.Reach(ctx, name, func() { w.quarantined(in) })
-	return &sqs.SendMessageOutput{}, err
+	out := &sqs.SendMessageBatchOutput{}
+	err := s.process.Reach(ctx, name, func() {
+		for _, e := range in.Entries {
+			w.quarantined(aws.ToString(in.QueueUrl), e)
+			out.Successful = append(out.Successful, types.SendMessageBatchResultEntry{Id: e.Id})
+		}
+	})
+	return out, err
 }
 
 // quarantined takes a message into the dead-letter queue.
-func (w *World) quarantined(in *sqs.SendMessageInput) {
+func (w *World) quarantined(queueURL string, in types.SendMessageBatchRequestEntry) {
 	q, now := w.queue, time.Now()
 	of := q.origins[aws.ToString(in.MessageAttributes[w.plan.OriginalID].StringValue)]
 	reason := aws.ToString(in.MessageAttributes[w.plan.Reason].StringValue)
 	switch {
-	case aws.ToString(in.QueueUrl) != w.DeadLetterURL():
-		w.Fail("a message is sent to %s", aws.ToString(in.QueueUrl))
+	case queueURL != w.DeadLetterURL():
+		w.Fail("a message is sent to %s", queueURL)
 		return
 	case of == nil || reason == "":
 		w.Fail("a message in quarantine has no reason, or is of none that was sent: %v", in.MessageAttributes)

@@ -1,0 +1,145 @@
+package sqsbatch
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/singleeffect/once/shared/intent"
+)
+
+// sendBy is how long before the deadline the calls to SQS end: what is not quarantined
+// by then is listed.
+const sendBy = answerBy + 100*time.Millisecond
+
+// desk sees to the messages that are neither done nor simply listed: it hides those
+// that must wait and quarantines those that no delivery can mend, in calls of ten,
+// beside the effects and in none of their slots. After a call that failed as a whole it
+// makes no other of its kind: SQS may be out of reach, and the answer must not wait.
+type desk struct {
+	b           *Batch
+	ctx         context.Context
+	stop        context.CancelFunc
+	hides       *relay[hidden]
+	quarantines *relay[*copyOrder]
+}
+
+// hidden is a message that is to be away for a while.
+type hidden struct {
+	letter
+	wait time.Duration
+}
+
+// copyOrder asks for one message's copy in the dead-letter queue. All fates are of
+// the same message, which may stand several times in a batch.
+type copyOrder struct {
+	entry types.SendMessageBatchRequestEntry
+	size  int // bytes
+	fates []*fate
+	sent  *sync.WaitGroup
+}
+
+// end tells what became of the copy.
+func (o *copyOrder) end(err error) {
+	for _, f := range o.fates {
+		f.quarantined = err == nil
+		if err != nil {
+			f.errors = append(f.errors, "quarantine: "+err.Error())
+		}
+	}
+	o.sent.Done()
+}
+
+// newDesk opens the desk for one invocation.
+func (b *Batch) newDesk(ctx context.Context) *desk {
+	d := &desk{b: b}
+	// Nobody waits for the answer of an invocation that has been given up, so nothing is
+	// quarantined then that the answer would acknowledge.
+	if deadline, ok := ctx.Deadline(); ok {
+		d.ctx, d.stop = context.WithDeadline(ctx, deadline.Add(-sendBy))
+	} else {
+		d.ctx, d.stop = context.WithCancel(ctx)
+	}
+	var hideErr, sendErr error // each written and read by one call after the other
+	d.hides = newRelay(func(messages []hidden) {
+		if hideErr == nil && d.ctx.Err() == nil {
+			hideErr = b.hide(d.ctx, messages)
+		}
+	}, nil)
+	d.quarantines = newRelay(func(orders []*copyOrder) {
+		if sendErr == nil {
+			sendErr = d.ctx.Err()
+		}
+		if sendErr == nil {
+			sendErr = b.quarantine(d.ctx, orders)
+			return
+		}
+		for _, o := range orders {
+			o.end(sendErr)
+		}
+	}, func(o *copyOrder) int { return o.size })
+	return d
+}
+
+// see writes the fate of a job to its messages and sees to them. Who waits for what it
+// returns knows what became of the copies.
+func (d *desk) see(j *job, f fate) *sync.WaitGroup {
+	var sent sync.WaitGroup
+	orders := map[string]*copyOrder{} // by message id: the same message twice is sent once
+	for i, m := range j.messages {
+		*j.fates[i] = f
+		if i > 0 { // it follows the first, and ran nothing itself
+			j.fates[i].outcome.Lapsed = false
+			if f.outcome.Kind == intent.Executed {
+				j.fates[i].outcome.Kind = intent.Replayed
+			}
+		}
+		switch {
+		case f.reason != "" && d.b.mayQuarantine(m):
+			if o := orders[m.MessageId]; o != nil {
+				o.fates = append(o.fates, j.fates[i])
+				continue
+			}
+			o := &copyOrder{fates: []*fate{j.fates[i]}, sent: &sent}
+			orders[m.MessageId] = o
+		case f.mustWait() && d.b.mayHide(m):
+			d.hides.add(hidden{m, f.outcome.Wait})
+		}
+	}
+	for _, m := range j.messages {
+		o := orders[m.MessageId]
+		if o == nil {
+			continue
+		}
+		delete(orders, m.MessageId)
+		sent.Add(1)
+		var err error
+		if o.entry, o.size, err = d.b.copyOf(m, printable(f.reason)); err != nil {
+			o.end(err)
+			continue
+		}
+		d.quarantines.add(o)
+	}
+	return &sent
+}
+
+// refuse sees to the lanes of which nothing is to be run, and returns the others.
+func (d *desk) refuse(lanes []*lane) (runnable []*lane) {
+	for _, l := range lanes {
+		if len(l.jobs) == 1 && l.jobs[0].unread != nil {
+			d.see(l.jobs[0], *l.jobs[0].unread)
+			continue
+		}
+		runnable = append(runnable, l)
+	}
+	return runnable
+}
+
+// close waits for what is still to be sent.
+func (d *desk) close() {
+	d.hides.close()
+	d.quarantines.close()
+	d.stop()
+}
