@@ -44,6 +44,12 @@ func (u *update) checked(kind string) (*update, error) {
 	return u, allDisjoint(kind, u.targets)
 }
 
+// creates reports that the update makes an item where none is. One that only removes or deletes does not; one that is none at all
+// does (scylladb/scylladb, test/alternator/test_item.py, test_update_item_non_existent, which is run against the service).
+func (u *update) creates() bool {
+	return len(u.targets) == 0 || len(u.sets)+len(u.adds) > 0
+}
+
 // apply is the item after the update; the one before it stays as it is. All is
 // computed from the item before.
 func (u *update) apply(old item) (item, error) {

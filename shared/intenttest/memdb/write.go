@@ -32,6 +32,9 @@ func (w *write) outcome(old *row) (*row, error) {
 	case w.remove:
 		return nil, nil
 	case w.update != nil:
+		if before == nil && !w.update.creates() {
+			return nil, nil // the paths are not looked at either: there is nothing they could lead into
+		}
 		if before == nil {
 			before = w.keyItem
 		}
