@@ -98,6 +98,11 @@ func (u *update) apply(old item) (item, error) {
 			return nil, err
 		}
 	}
+	for _, to := range u.targets { // whole attributes were checked with the request
+		if len(to) > 1 && depth(next[to[0].name]) > maxDepth+1 {
+			return nil, invalid("Nesting Levels have exceeded supported limits")
+		}
+	}
 	return next, nil
 }
 

@@ -55,8 +55,12 @@ func (p *parser) rightSide() source {
 		p.syntaxError()
 	}
 	operator := p.advance().text
+	p.operators++
 	two := p.termOr((*parser).term)
 	for _, s := range []source{one, two} {
+		if _, ok := s.(joined); ok {
+			p.misplaced("list_append")
+		}
 		p.wantsSourceKind(operator, s, "N")
 	}
 	return sum{one, two, operator == "-"}

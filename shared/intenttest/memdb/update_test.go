@@ -18,7 +18,7 @@ func updates() []probe {
 		"SET n=:v, n=:v", "SET m.x=:v, m=:v", "SET m=:v, m.x=:v", "SET m.x=:v, m[0]=:v", "SET id = :v", "SET id.x = :v",
 		"SET n = :v + :v + :v", "SET n = (:v)", "SET n = (n + :v)", "SET n = ((n + :v))", "SET n = (n + :v) - :v",
 		"SET n = :v - (:v + :v)", "SET n = (:v) + :v", "SET n :v", "SET", "SET n", "n = :v", "SET n = m.x",
-		"SET n = list_append(l,:v)", "SET l[-1]=:v", "SET n = :v,", "SET n=:v REMOVE s ADD q :v", "SET n=:v REMOVE n", "ADD n :v",
+		"SET n = list_append(l,:v)", "SET n = list_append(l,l) + :v", "SET n = :v - list_append(l,l)", "SET l[-1]=:v", "SET n = :v,", "SET n=:v REMOVE s ADD q :v", "SET n=:v REMOVE n", "ADD n :v",
 		"ADD q :v", "ADD s :v", "ADD l :v", "ADD ss :v", "ADD m.x :v", "ADD l[0] :v", "ADD l[9] :v", "ADD m.q.r :v", "ADD n q", "ADD n",
 		"ADD", "DELETE ss :v", "DELETE n :v", "DELETE", "ADD n :v, q :v",
 		"SET state=:v", "SET n = state + :v", "SET n = n - - :v", "SET n = if_not_exists(:v,:v)", "SET n = if_not_exists(n)",
