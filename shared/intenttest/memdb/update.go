@@ -141,11 +141,13 @@ func (s copied) value(old item) (types.AttributeValue, error) {
 	return nil, invalid("The provided expression refers to an attribute that does not exist in the item")
 }
 
+// value is an error where the second operand has none, also if it is not needed.
 func (s ifUnset) value(old item) (types.AttributeValue, error) {
-	if v := s.of.value(old); v != nil {
+	from, err := s.from.value(old)
+	if v := s.of.value(old); v != nil && err == nil {
 		return v, nil
 	}
-	return s.from.value(old)
+	return from, err
 }
 
 func wrongType() error {

@@ -21,7 +21,7 @@ func updates() []probe {
 		"SET n = list_append(l,:v)", "SET n = list_append(l,l) + :v", "SET n = :v - list_append(l,l)", "SET l[-1]=:v", "SET n = :v,", "SET n=:v REMOVE s ADD q :v", "SET n=:v REMOVE n", "ADD n :v",
 		"ADD q :v", "ADD s :v", "ADD l :v", "ADD ss :v", "ADD m.x :v", "ADD l[0] :v", "ADD l[9] :v", "ADD m.q.r :v", "ADD n q", "ADD n",
 		"ADD", "DELETE ss :v", "DELETE n :v", "DELETE", "ADD n :v, q :v",
-		"SET state=:v", "SET n = state + :v", "SET n = n - - :v", "SET n = if_not_exists(:v,:v)", "SET n = if_not_exists(n)",
+		"SET state=:v", "SET n = state + :v", "SET n = n - - :v", "SET n = if_not_exists(:v,:v)", "SET n = if_not_exists(n)", "SET q = if_not_exists(n,n) + :v",
 		"SET n = begins_with(n,:v)", "SET n = size(s)", "SET n = if_not_exists(if_not_exists(q,r),:v)",
 		"SET n = if_not_exists(q,if_not_exists(r,:v))", "SET n = if_not_exists(q,n+:v)",
 		"set n = :v remove s", "SET n = attribute_exists(n)", "SET n = foo(n)", "SET n = if_not_exists(q.x, :v)",
@@ -38,7 +38,7 @@ func updates() []probe {
 		"SET l[0] = l[1] REMOVE l[1]", "SET l[5] = n REMOVE l[0]", "REMOVE s[0]", "REMOVE m[0]", "REMOVE l.x", "SET n = n",
 		"SET s = n, n = s", "SET q = q", "SET q = l[9]", "SET q = m.y", "SET m.y = m", "", " ", "REMOVE", "SET n = 5", "SET n = 'a'",
 		"REMOVE n s", "REMOVE n,", "REMOVE l[9].x", "REMOVE m.l[0], m.x SET m.new = m.l[1]", "SET q = list_append(l, l)",
-		"SET q = list_append(l)",
+		"SET q = list_append(l)", "SET q = if_not_exists(n, r)", "SET q = if_not_exists(r, n)", "SET q = if_not_exists(r, t)",
 		"SET q = list_append(l, q)", "SET q = list_append(l, n)", "SET l = list_append(l, m.l)")...)
 	for _, v := range []types.AttributeValue{s("a"), n("-5"), n("0.5"), b("x"), boolean(true), null(), l(), l(n(8)), m(item{}),
 		m(item{"x": s("")}), ss("a"), ss("a", "b"), ss("a", "b", "c"), ss("c"), ns("1"), ns("1", "2.0"), ns("3"), bs("x"), bs("x", "y"),
