@@ -25,6 +25,9 @@ type keyRead struct {
 }
 
 func batchGetItem(r *request, in *dynamodb.BatchGetItemInput) (*dynamodb.BatchGetItemOutput, error) {
+	if err := checkReports(in.ReturnConsumedCapacity, ""); err != nil {
+		return nil, err
+	}
 	reads, err := r.keyReads(in.RequestItems)
 	if err != nil {
 		return nil, err
@@ -104,6 +107,9 @@ func (r *request) tableReads(name string, in types.KeysAndAttributes) ([]keyRead
 	}
 	t, err := r.table(&name)
 	if err != nil {
+		return nil, err
+	}
+	if err := t.scalarKeys(nil, nil, p); err != nil {
 		return nil, err
 	}
 	seen := make(map[key]bool, len(in.Keys))

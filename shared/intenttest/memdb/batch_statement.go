@@ -14,6 +14,9 @@ func (db *DB) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecu
 }
 
 func batchExecuteStatement(r *request, in *dynamodb.BatchExecuteStatementInput) (*dynamodb.BatchExecuteStatementOutput, error) {
+	if err := checkReports(in.ReturnConsumedCapacity, ""); err != nil {
+		return nil, err
+	}
 	switch n := len(in.Statements); {
 	case n == 0:
 		return nil, invalid("1 validation error detected: Value '[]' at 'statements' failed to satisfy constraint: Member must have length greater than or equal to 1")
@@ -59,6 +62,9 @@ func (r *request) batch(statements []types.BatchStatementRequest) (all []*prepar
 	places := make(map[place]bool, len(statements))
 	reads, writes := 0, 0
 	for i, s := range statements {
+		if err := checkLength(s.Statement); err != nil {
+			return nil, nil, err
+		}
 		parameters, err := takeParameters(s.Parameters)
 		if err != nil {
 			return nil, nil, err
@@ -67,6 +73,8 @@ func (r *request) batch(statements []types.BatchStatementRequest) (all []*prepar
 		switch {
 		case err == nil && !p.whole:
 			err = invalid("Select statements within BatchExecuteStatement must specify the primary key in the where clause.")
+		case err == nil && p.verb == "SELECT" && !p.table.isKeyOnly(p.where):
+			p, err = nil, invalid("Only single item select is supported")
 		case err == nil && p.verb == "SELECT":
 			reads++
 		case err == nil:

@@ -20,7 +20,7 @@ const (
 //	negation = NOT negation | "(" condition ")" | function | operand comparison
 func (p *parser) condition() condition {
 	c := p.conjunction()
-	for p.accept("OR") {
+	for p.acceptOperator("OR") {
 		c = either{c, p.conjunction()}
 	}
 	return c
@@ -28,7 +28,7 @@ func (p *parser) condition() condition {
 
 func (p *parser) conjunction() condition {
 	c := p.negation()
-	for p.accept("AND") {
+	for p.acceptOperator("AND") {
 		c = both{c, p.negation()}
 	}
 	return c
@@ -36,7 +36,7 @@ func (p *parser) conjunction() condition {
 
 func (p *parser) negation() condition {
 	switch {
-	case p.accept("NOT"):
+	case p.acceptOperator("NOT"):
 		return negation{p.negation()}
 	case p.isSymbol("(") && !p.isOperandInParentheses():
 		return inParentheses(p, (*parser).condition)
@@ -79,11 +79,11 @@ func (p *parser) isOperandInParentheses() bool {
 func (p *parser) comparison() condition {
 	one := p.operand()
 	switch {
-	case p.accept("BETWEEN"):
+	case p.acceptOperator("BETWEEN"):
 		return p.between(one)
-	case p.accept("IN"):
+	case p.acceptOperator("IN"):
 		return p.among(one)
-	case p.statement && p.accept("IS"):
+	case p.statement && p.acceptOperator("IS"):
 		return p.missing(one)
 	case p.token.kind != tokenSymbol || !isComparison(p.token.text):
 		if s, ok := one.(size); ok && s.of != nil {
@@ -92,6 +92,7 @@ func (p *parser) comparison() condition {
 		p.syntaxError()
 	}
 	operator := p.advance().text
+	p.operators++
 	two := p.operand()
 	p.distinct(operator, one, two)
 	if operator != "=" && operator != "<>" && operator != "!=" {
@@ -149,6 +150,9 @@ func (p *parser) among(of operand) condition {
 	}
 	operands := list(p, (*parser).operand)
 	p.wantsSymbol(closing)
+	if len(operands) > maxOperands {
+		p.fail("The IN operator is provided with too many operands; number of operands: %d", len(operands))
+	}
 	p.distinct("IN", of, operands...)
 	return among{of, operands}
 }

@@ -77,6 +77,9 @@ func (db *DB) table(name *string) (*table, error) {
 	if t := db.tables[*name]; t != nil {
 		return t, nil
 	}
+	if !isTableName(*name) {
+		return nil, invalidTableName()
+	}
 	return nil, notFound()
 }
 
@@ -127,7 +130,7 @@ type Usage struct {
 // so if asked for ReturnConsumedCapacity.
 //
 // AWS says nothing of cancelled transactions: each of their actions is counted as a failed conditional write, doubled, unless
-// the plan was what cancelled them.
+// the plan was what cancelled them, or an action that does not fit its table: then none was evaluated.
 func (db *DB) Usage() map[string]Usage {
 	db.planMu.Lock()
 	defer db.planMu.Unlock()

@@ -45,7 +45,7 @@ func one(action types.TransactWriteItem) asked {
 	return transacting(dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{action}, ReturnConsumedCapacity: total})
 }
 
-var differences = []difference{
+var differences = append([]difference{
 	{
 		name: "words: not a number", why: dynalite, ask: badPut(item{"id": s("a"), "n": n("x")}),
 		local:  `A value provided cannot be converted into a number(?P<key> for key :\w+)?"`,
@@ -270,7 +270,7 @@ var differences = []difference{
 		},
 		local: `^\{"Items":\[\]\}$`, memory: `Number of parameters in request and statement don't match`,
 	},
-}
+}, refusals...)
 
 func tokened(e *engines, value int) asked {
 	return transacting(dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{e.put(item{"id": s("tokened"),

@@ -122,6 +122,25 @@ func (e *engines) same(t *testing.T, what string, call asked) {
 	}
 }
 
+var wordsOfErrors = regexp.MustCompile(`"[Mm]essage":"([^"\\]|\\.)*"`)
+
+// alike wants both engines to answer the same, or to refuse with the same exception in whatever words.
+func (e *engines) alike(t *testing.T, what string, call asked) {
+	t.Helper()
+	local, memory := e.answers(t, call)
+	if wordsOfErrors.ReplaceAllString(local, "") != wordsOfErrors.ReplaceAllString(memory, "") {
+		t.Errorf("%.300s:\nDynamoDB Local: %.500s\nmemdb:          %.500s", what, local, memory)
+	}
+}
+
+// refuses wants a ValidationException of the database.
+func (e *engines) refuses(t *testing.T, what string, call asked) {
+	t.Helper()
+	if _, err := call(t.Context(), e.memory); !isInvalid(err) {
+		t.Errorf("%.300s: error %v, want a ValidationException", what, err)
+	}
+}
+
 // sameItems wants the same in both engines' tables.
 func (e *engines) sameItems(t *testing.T) {
 	t.Helper()

@@ -42,6 +42,31 @@ func invalid(format string, args ...any) error {
 	return &smithy.GenericAPIError{Code: "ValidationException", Message: fmt.Sprintf(format, args...), Fault: smithy.FaultClient}
 }
 
+func isInvalid(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorCode() == "ValidationException"
+}
+
+// unknown is what DynamoDB says of a value that a member of a request cannot have.
+func unknown[T ~string](member string, v T, known string) error {
+	return invalid("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: Member must satisfy enum value set: [%s]", v, member, known)
+}
+
+// checkReports refuses what no request can ask to be told beside its answer. ItemCollectionMetrics are of tables with local
+// indexes only: of others DynamoDB tells none.
+func checkReports(capacity types.ReturnConsumedCapacity, collections types.ReturnItemCollectionMetrics) error {
+	switch capacity {
+	case "", types.ReturnConsumedCapacityIndexes, types.ReturnConsumedCapacityTotal, types.ReturnConsumedCapacityNone:
+	default:
+		return unknown("returnConsumedCapacity", capacity, "INDEXES, TOTAL, NONE")
+	}
+	switch collections {
+	case "", types.ReturnItemCollectionMetricsSize, types.ReturnItemCollectionMetricsNone:
+		return nil
+	}
+	return unknown("returnItemCollectionMetrics", collections, "SIZE, NONE")
+}
+
 func notFound() error {
 	message := "Requested resource not found"
 	return &types.ResourceNotFoundException{Message: &message}

@@ -1,5 +1,25 @@
 package memdb
 
+// scalarKeys refuses a path that leads into a key attribute, of a condition, an update or a projection; each may be nil.
+func (t *table) scalarKeys(c condition, u *update, p projection) error {
+	var err error
+	look := func(p path) {
+		if len(p) > 1 && t.isKey(p[0].name) && err == nil {
+			err = invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: %s", p[0].name)
+		}
+	}
+	visit(c, look)
+	if u != nil {
+		for _, a := range u.sets {
+			visitSource(a.from, look)
+		}
+	}
+	for _, steps := range p {
+		look(steps)
+	}
+	return err
+}
+
 // unfiltered refuses a filter that mentions a key: DynamoDB does.
 func (t *table) unfiltered(filter condition) error {
 	if filter == nil {
@@ -39,6 +59,26 @@ func visit(c condition, f func(path)) {
 		visitAll(f, c.of, c.start)
 	case contains:
 		visitAll(f, c.of, c.part)
+	}
+}
+
+// visitSource calls f for each path of the right side of an assignment.
+func visitSource(s source, f func(path)) {
+	switch s := s.(type) {
+	case copied:
+		f(s.of)
+	case ifUnset:
+		f(s.of)
+		visitSource(s.from, f)
+	case joined:
+		visitSource(s.one, f)
+		visitSource(s.two, f)
+	case sum:
+		visitSource(s.one, f)
+		visitSource(s.two, f)
+	case changed:
+		f(s.of)
+		visitSource(s.with, f)
 	}
 }
 

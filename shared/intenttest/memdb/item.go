@@ -69,6 +69,7 @@ func deleteItem(r *request, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemO
 	// A put says all that a deletion does, beside the item itself.
 	c, showOld, err := wholeItem(dynamodb.PutItemInput{
 		Expected: in.Expected, ConditionalOperator: in.ConditionalOperator, ReturnValues: in.ReturnValues,
+		ReturnConsumedCapacity: in.ReturnConsumedCapacity, ReturnItemCollectionMetrics: in.ReturnItemCollectionMetrics,
 		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure, ConditionExpression: in.ConditionExpression,
 		ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: in.ExpressionAttributeValues,
 	})
@@ -91,6 +92,9 @@ func updateItem(r *request, in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemO
 	err := unsupported(feature{"Expected", in.Expected != nil}, feature{"ConditionalOperator", in.ConditionalOperator != ""},
 		feature{"AttributeUpdates", in.AttributeUpdates != nil})
 	if err != nil {
+		return nil, err
+	}
+	if err := checkReports(in.ReturnConsumedCapacity, in.ReturnItemCollectionMetrics); err != nil {
 		return nil, err
 	}
 	showOld, err := showsOld(in.ReturnValuesOnConditionCheckFailure)
@@ -122,6 +126,9 @@ func getItem(r *request, in *dynamodb.GetItemInput) (*dynamodb.GetItemOutput, er
 	if err := unsupported(feature{"AttributesToGet", in.AttributesToGet != nil}); err != nil {
 		return nil, err
 	}
+	if err := checkReports(in.ReturnConsumedCapacity, ""); err != nil {
+		return nil, err
+	}
 	s, err := newScope(in.ExpressionAttributeNames, nil, expression{"ProjectionExpression", in.ProjectionExpression})
 	if err != nil {
 		return nil, err
@@ -139,6 +146,9 @@ func getItem(r *request, in *dynamodb.GetItemInput) (*dynamodb.GetItemOutput, er
 	}
 	k, _, err := t.keyed(in.Key)
 	if err != nil {
+		return nil, err
+	}
+	if err := t.scalarKeys(nil, nil, p); err != nil {
 		return nil, err
 	}
 	out := &dynamodb.GetItemOutput{}
@@ -165,6 +175,9 @@ func (r *request) read(t *table, k key, consistent bool) *row {
 // wholeItem reads what a put and a deletion say beside the item that they write.
 func wholeItem(in dynamodb.PutItemInput) (c condition, showOld bool, err error) {
 	if err := unsupported(feature{"Expected", in.Expected != nil}, feature{"ConditionalOperator", in.ConditionalOperator != ""}); err != nil {
+		return nil, false, err
+	}
+	if err := checkReports(in.ReturnConsumedCapacity, in.ReturnItemCollectionMetrics); err != nil {
 		return nil, false, err
 	}
 	if showOld, err = showsOld(in.ReturnValuesOnConditionCheckFailure); err != nil {

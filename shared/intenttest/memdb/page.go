@@ -21,6 +21,8 @@ func (r *request) newPage(tableName, filter, wanted *string, s *scope, selected 
 	p := &page{countOnly: selected == types.SelectCount}
 	var err error
 	switch {
+	case selected != "" && !slices.Contains(selected.Values(), selected):
+		return nil, unknown("select", selected, "SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES")
 	case selected != "" && !p.countOnly:
 		return nil, &UnsupportedError{What: "Select " + string(selected)}
 	case p.countOnly && wanted != nil:
@@ -39,20 +41,22 @@ func (r *request) newPage(tableName, filter, wanted *string, s *scope, selected 
 	if err := s.unused(); err != nil {
 		return nil, err
 	}
-	p.table, err = r.table(tableName)
-	return p, err
+	if p.table, err = r.table(tableName); err != nil {
+		return nil, err
+	}
+	return p, p.table.scalarKeys(p.filter, nil, p.wanted)
 }
 
-// startingKey is where the page before has ended; nil if this is the first.
-func (t *table) startingKey(named item) (*key, error) {
+// startingKey is where the page before has ended, with its attributes as they are stored; nil if this is the first.
+func (t *table) startingKey(named item) (*key, item, error) {
 	if named == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	k, _, err := t.keyed(named)
+	k, taken, err := t.keyed(named)
 	if err != nil {
-		return nil, invalid("The provided starting key is invalid: %s", messageOf(err))
+		return nil, nil, invalid("The provided starting key is invalid: %s", messageOf(err))
 	}
-	return &k, nil
+	return &k, taken, nil
 }
 
 // pageRead is what a page answers.

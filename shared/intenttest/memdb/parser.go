@@ -18,6 +18,7 @@ type parser struct {
 
 	previous, token, following token
 	pair                       struct{ open, close int } // the last of inParentheses, by where they stand
+	operators                  int                       // operators and functions that the expression has so far
 }
 
 type parseError struct{ error }
@@ -33,8 +34,14 @@ func parse[T any](p *parser, rule func(*parser) T) (result T, err error) {
 			err = failed.error
 		}
 	}()
-	if p.source == "" && p.kind != "" {
+	switch size := len(p.source); {
+	case p.statement:
+	case size == 0:
 		p.fail("The expression can not be empty;")
+	case size > maxExpression && (p.kind == "UpdateExpression" || p.kind == "ProjectionExpression"):
+		p.fail("Expression size has exceeded the maximum allowed size;")
+	case size > maxExpression:
+		p.fail("Expression size has exceeded the maximum allowed size; expression size: %d", size)
 	}
 	p.advance()
 	p.advance()
@@ -43,7 +50,25 @@ func parse[T any](p *parser, rule func(*parser) T) (result T, err error) {
 	if p.token.kind != tokenEnd {
 		p.syntaxError()
 	}
+	p.endOfExpression()
 	return result, nil
+}
+
+// endOfExpression wants no more operators than one expression may have, and counts those of the next from 0.
+func (p *parser) endOfExpression() {
+	if p.operators > maxOperators {
+		p.fail("The expression contains too many operators; operator count: %d", maxOperators+1) // DynamoDB counts no further
+	}
+	p.operators = 0
+}
+
+// acceptOperator is accept for an operator, which is counted.
+func (p *parser) acceptOperator(word string) bool {
+	if !p.accept(word) {
+		return false
+	}
+	p.operators++
+	return true
 }
 
 // expressionParser reads one of a request's expressions.
@@ -162,6 +187,9 @@ func (p *parser) path() path {
 			steps = append(steps, step{index: int(index)})
 			p.wantsSymbol("]")
 		default:
+			if len(steps) > maxPath {
+				p.fail("The document path has too many nesting levels; nesting levels: %d", len(steps))
+			}
 			return steps
 		}
 	}
@@ -177,6 +205,9 @@ func (p *parser) attribute() string {
 		}
 		return name
 	case t.kind == tokenWord && !p.isOperator(t):
+		if p.statement && isKeyword(t.text) {
+			p.syntaxError()
+		}
 		p.advance()
 		if !p.statement && isReserved(t.text) {
 			p.fail("Attribute name is a reserved keyword; reserved keyword: %s", t.text)
@@ -214,6 +245,7 @@ func (p *parser) isCall() bool {
 // call reads a function's name and its operands.
 func (p *parser) call(argument func(*parser) operand) (name string, operands []operand) {
 	name = p.advance().text
+	p.operators++
 	p.wantsSymbol("(")
 	operands = list(p, argument)
 	p.wantsSymbol(")")
@@ -234,14 +266,19 @@ func (p *parser) wantsPath(function string, o operand) path {
 	return steps
 }
 
-// wantsKind refuses a constant that is not of the kinds, which are separated by
-// spaces.
+// wantsKind refuses an operand whose kind is known and not one of the kinds, which
+// are separated by spaces.
 func (p *parser) wantsKind(function string, o operand, kinds string) {
-	c, ok := o.(constant)
-	if !ok {
+	kind := ""
+	switch o := o.(type) {
+	case constant:
+		kind = kindOf(o.AttributeValue)
+	case size:
+		kind = "N"
+	default:
 		return
 	}
-	if kind := kindOf(c.AttributeValue); !isOneOf(kind, kinds) {
+	if !isOneOf(kind, kinds) {
 		p.fail("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, kind)
 	}
 }

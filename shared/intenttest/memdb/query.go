@@ -21,6 +21,9 @@ func query(r *request, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkReports(in.ReturnConsumedCapacity, ""); err != nil {
+		return nil, err
+	}
 	if in.KeyConditionExpression == nil {
 		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
@@ -44,11 +47,17 @@ func query(r *request, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := p.table.startingKey(in.ExclusiveStartKey)
+	after, start, err := p.table.startingKey(in.ExclusiveStartKey)
 	if err != nil {
 		return nil, err
 	}
-	if after != nil && after.partition != partition {
+	switch {
+	case after == nil:
+	case sort != nil && !sort.holds(start):
+		return nil, invalid("The provided starting key does not match the range key predicate")
+	case after.partition != partition && sort != nil:
+		return nil, invalid("The query can return at most one row and cannot be restarted")
+	case after.partition != partition:
 		return nil, invalid("The provided starting key is outside query boundaries based on provided conditions")
 	}
 	r.mu.Lock()
@@ -143,7 +152,7 @@ func useOfKey(c condition) (use keyUse, name string, err error) {
 		switch o := o.(type) {
 		case path:
 			if len(o) > 1 {
-				return keyUse{}, "", invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: %s", o[0].name)
+				return keyUse{}, "", invalid("Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes")
 			}
 			name = o[0].name
 		case constant:

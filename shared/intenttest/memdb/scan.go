@@ -16,8 +16,11 @@ func (db *DB) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynam
 func scan(r *request, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 	err := unsupported(feature{"IndexName", in.IndexName != nil}, feature{"ScanFilter", in.ScanFilter != nil},
 		feature{"AttributesToGet", in.AttributesToGet != nil}, feature{"ConditionalOperator", in.ConditionalOperator != ""},
-		feature{"TotalSegments", in.TotalSegments != nil})
+		feature{"TotalSegments", in.TotalSegments != nil}, feature{"Segment", in.Segment != nil})
 	if err != nil {
+		return nil, err
+	}
+	if err := checkReports(in.ReturnConsumedCapacity, ""); err != nil {
 		return nil, err
 	}
 	s, err := newScope(in.ExpressionAttributeNames, in.ExpressionAttributeValues,
@@ -30,7 +33,7 @@ func scan(r *request, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 		return nil, err
 	}
 	p.consistent = aws.ToBool(in.ConsistentRead)
-	after, err := p.table.startingKey(in.ExclusiveStartKey)
+	after, _, err := p.table.startingKey(in.ExclusiveStartKey)
 	if err != nil {
 		return nil, err
 	}

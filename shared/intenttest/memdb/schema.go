@@ -2,6 +2,8 @@ package memdb
 
 import (
 	"context"
+	"regexp"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -44,13 +46,17 @@ func (db *DB) UpdateTimeToLive(ctx context.Context, in *dynamodb.UpdateTimeToLiv
 }
 
 func createTable(r *request, in *dynamodb.CreateTableInput) (*dynamodb.CreateTableOutput, error) {
+	if !isTableName(aws.ToString(in.TableName)) {
+		return nil, invalidTableName()
+	}
 	err := unsupported(feature{"GlobalSecondaryIndexes", in.GlobalSecondaryIndexes != nil},
-		feature{"LocalSecondaryIndexes", in.LocalSecondaryIndexes != nil}, feature{"StreamSpecification", in.StreamSpecification != nil})
+		feature{"LocalSecondaryIndexes", in.LocalSecondaryIndexes != nil}, feature{"StreamSpecification", in.StreamSpecification != nil},
+		feature{"DeletionProtectionEnabled", aws.ToBool(in.DeletionProtectionEnabled)})
 	if err != nil {
 		return nil, err
 	}
-	if in.TableName == nil || len(in.KeySchema) < 1 || len(in.KeySchema) > 2 || len(in.KeySchema) != len(in.AttributeDefinitions) {
-		return nil, invalid("One or more parameter values were invalid: a table needs a name, and a definition for each of one or two key attributes and for nothing else")
+	if len(in.KeySchema) < 1 || len(in.KeySchema) > 2 || len(in.KeySchema) != len(in.AttributeDefinitions) {
+		return nil, invalid("One or more parameter values were invalid: a table needs a definition for each of one or two key attributes and for nothing else")
 	}
 	t := &table{name: *in.TableName, partitions: map[string][]*row{}}
 	for i, element := range in.KeySchema {
@@ -63,7 +69,12 @@ func createTable(r *request, in *dynamodb.CreateTableInput) (*dynamodb.CreateTab
 				attribute.kind = definition.AttributeType
 			}
 		}
-		if attribute.kind == "" {
+		switch {
+		case len(attribute.name) > maxKeyName:
+			return nil, invalid("1 validation error detected: Value at 'keySchema.member.attributeName' failed to satisfy constraint: Member must have length less than or equal to %d", maxKeyName)
+		case attribute.kind != "" && !slices.Contains(attribute.kind.Values(), attribute.kind):
+			return nil, unknown("attributeDefinitions.member.attributeType", attribute.kind, "B, N, S")
+		case attribute.kind == "":
 			return nil, invalid("One or more parameter values were invalid: Some index key attributes are not defined in AttributeDefinitions. Keys: [%s]", attribute.name)
 		}
 		t.keys = append(t.keys, attribute)
@@ -75,6 +86,13 @@ func createTable(r *request, in *dynamodb.CreateTableInput) (*dynamodb.CreateTab
 	}
 	r.tables[t.name] = t
 	return &dynamodb.CreateTableOutput{TableDescription: t.describe(types.TableStatusActive)}, nil
+}
+
+// isTableName reports a name that a table may have (Amazon DynamoDB, "Constraints", "Naming rules").
+var isTableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`).MatchString
+
+func invalidTableName() error {
+	return invalid("Invalid table/index name.  Table/index names must be between 3 and 255 characters long, and may contain only the characters a-z, A-Z, 0-9, '_', '-', and '.'")
 }
 
 func (t *table) describe(status types.TableStatus) *types.TableDescription {

@@ -32,6 +32,14 @@ func TestUnsupported(t *testing.T) {
 		"TotalSegments": func(ctx context.Context, a api) (any, error) {
 			return orErr(a.Scan(ctx, &dynamodb.ScanInput{TableName: table, TotalSegments: aws.Int32(2), Segment: aws.Int32(0)}))
 		},
+		"Segment": func(ctx context.Context, a api) (any, error) {
+			return orErr(a.Scan(ctx, &dynamodb.ScanInput{TableName: table, Segment: aws.Int32(0)}))
+		},
+		"DeletionProtectionEnabled": func(ctx context.Context, a api) (any, error) {
+			in := createInput("other")
+			in.DeletionProtectionEnabled = aws.Bool(true)
+			return orErr(a.CreateTable(ctx, in))
+		},
 		"Limit":                            executing(dynamodb.ExecuteStatementInput{Statement: aws.String("SELECT * FROM items WHERE id='a'"), Limit: aws.Int32(1)}),
 		"SELECT without the partition key": executing(dynamodb.ExecuteStatementInput{Statement: aws.String("SELECT * FROM items")}),
 		"SELECT of a nested attribute":     executing(dynamodb.ExecuteStatementInput{Statement: aws.String("SELECT a.b FROM items WHERE id='a'")}),
@@ -88,6 +96,9 @@ func TestTables(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(*dynamodb.CreateTableInput){
 		"no name":       func(in *dynamodb.CreateTableInput) { in.TableName = nil },
+		"bad name":      func(in *dynamodb.CreateTableInput) { in.TableName = aws.String("a b c") },
+		"short name":    func(in *dynamodb.CreateTableInput) { in.TableName = aws.String("ab") },
+		"no such type":  func(in *dynamodb.CreateTableInput) { in.AttributeDefinitions[0].AttributeType = "M" },
 		"no keys":       func(in *dynamodb.CreateTableInput) { in.KeySchema = nil },
 		"no definition": func(in *dynamodb.CreateTableInput) { in.AttributeDefinitions[0].AttributeName = aws.String("other") },
 		"range first":   func(in *dynamodb.CreateTableInput) { in.KeySchema[0].KeyType = types.KeyTypeRange },

@@ -38,19 +38,31 @@ func newScope(names map[string]string, values item, expressions ...expression) (
 	case values != nil && len(values) == 0:
 		return nil, invalid("ExpressionAttributeValues must not be empty")
 	}
+	bytes := 0
 	s.names = make([]placeholder[string], 0, len(names))
 	for name, attribute := range names {
 		switch {
+		case len(name) > maxPlaceholder:
+			return nil, invalid("ExpressionAttributeNames contains invalid key: The expression attribute map contains a key that is too long; size of key: %d", len(name))
 		case !isPlaceholder(name, '#'):
 			return nil, invalid("ExpressionAttributeNames contains invalid key: Syntax error; key: \"%s\"", name)
 		case attribute == "":
 			return nil, invalid("ExpressionAttributeNames contains invalid value: Empty attribute name for key %s", name)
+		case len(attribute) > maxName:
+			return nil, invalid("ExpressionAttributeNames contains invalid value: %s for key %s", longName, name)
 		}
 		s.names = append(s.names, placeholder[string]{name: name, is: attribute})
+		bytes += len(name) + len(attribute)
+	}
+	if bytes > maxSubstitutions {
+		return nil, invalid("ExpressionAttributeNames exceeds max size")
 	}
 	s.values = make([]placeholder[types.AttributeValue], 0, len(values))
 	for name, value := range values {
-		if !isPlaceholder(name, ':') {
+		switch {
+		case len(name) > maxPlaceholder:
+			return nil, invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains a key that is too long;")
+		case !isPlaceholder(name, ':'):
 			return nil, invalid("ExpressionAttributeValues contains invalid key: Syntax error; key: \"%s\"", name)
 		}
 		taken, err := take(value, 0)
@@ -58,6 +70,10 @@ func newScope(names map[string]string, values item, expressions ...expression) (
 			return nil, invalid("ExpressionAttributeValues contains invalid value: %s for key %s", messageOf(err), name)
 		}
 		s.values = append(s.values, placeholder[types.AttributeValue]{name: name, is: taken})
+		bytes += len(name) + valueSize(taken)
+	}
+	if bytes > maxSubstitutions {
+		return nil, invalid("ExpressionAttributeValues exceeds max size")
 	}
 	return s, nil
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// DynamoDB's limits (Amazon DynamoDB quotas).
+// DynamoDB's limits (Amazon DynamoDB, "Constraints", and API Reference).
 const (
 	maxItem        = 400 << 10 // bytes, names and values
 	maxPartition   = 2048      // bytes of a partition key's value
@@ -16,6 +16,16 @@ const (
 	maxActions    = 100 // of a transaction
 	maxKeys       = 100 // of a BatchGetItem
 	maxStatements = 25  // of a BatchExecuteStatement
+
+	maxExpression    = 4096    // bytes of an expression
+	maxStatement     = 8192    // bytes of a statement
+	maxOperators     = 300     // operators and functions of an expression
+	maxOperands      = 100     // of IN
+	maxPath          = 32      // steps of a document path
+	maxPlaceholder   = 255     // bytes of a placeholder's name, with its # or :
+	maxSubstitutions = 2 << 20 // bytes of all placeholders, and what they stand for
+	maxName          = 65535   // bytes of an attribute's name
+	maxKeyName       = 255     // bytes of a key attribute's name
 )
 
 // sizeOf is the size of an item in bytes (Amazon DynamoDB, "Item sizes and

@@ -18,6 +18,12 @@ func executeStatement(r *request, in *dynamodb.ExecuteStatementInput) (*dynamodb
 	if err := unsupported(feature{"Limit", in.Limit != nil}, feature{"NextToken", in.NextToken != nil}); err != nil {
 		return nil, err
 	}
+	if err := checkReports(in.ReturnConsumedCapacity, ""); err != nil {
+		return nil, err
+	}
+	if err := checkLength(in.Statement); err != nil {
+		return nil, err
+	}
 	parameters, err := takeParameters(in.Parameters)
 	if err != nil {
 		return nil, err
@@ -59,6 +65,13 @@ func takeParameters(parameters []types.AttributeValue) ([]types.AttributeValue, 
 	return taken, nil
 }
 
+func checkLength(statement *string) error {
+	if len(aws.ToString(statement)) > maxStatement {
+		return invalid("1 validation error detected: Value at 'statement' failed to satisfy constraint: Member must have length less than or equal to %d", maxStatement)
+	}
+	return nil
+}
+
 // prepare parses a statement and checks it as far as it can be without the rows. With an error it still returns the statement, if
 // that got as far as its table.
 func (r *request) prepare(text *string, parameters []types.AttributeValue, show types.ReturnValuesOnConditionCheckFailure) (*prepared, error) {
@@ -84,7 +97,13 @@ func (r *request) prepare(text *string, parameters []types.AttributeValue, show 
 		}
 		return p, err
 	}
-	named := p.table.named(s.where)
+	if err := p.table.scalarKeys(s.where, s.update, s.columns); err != nil {
+		return nil, err
+	}
+	named, err := p.table.named(s.where)
+	if err != nil && s.verb != "SELECT" {
+		return nil, err
+	}
 	p.whole = len(named) == len(p.table.keys)
 	if _, ok := named[p.table.keys[0].name]; !ok || !p.whole && s.verb != "SELECT" {
 		if s.verb == "SELECT" {
@@ -102,7 +121,7 @@ func (r *request) prepare(text *string, parameters []types.AttributeValue, show 
 		}
 	default:
 		condition := s.where
-		if len(conjuncts(condition)) == len(p.table.keys) { // the key alone: a DELETE of nothing is no failure
+		if p.table.isKeyOnly(condition) { // a DELETE of nothing is no failure
 			condition = nil
 		}
 		if p.write, err = r.newKeyed(&s.table, named, condition, showOld); err == nil {
@@ -129,28 +148,46 @@ func (t *table) insertable(it item) error {
 	return nil
 }
 
-// named are the key attributes that a where clause says are equal to something.
-func (t *table) named(where condition) item {
-	named := item{}
-	if where == nil {
-		return named
-	}
+// named are the key attributes that a where clause says are equal to something. That of one that is said to be equal to two
+// values is an error, of which a SELECT makes nothing.
+func (t *table) named(where condition) (named item, err error) {
+	named = item{}
 	for _, c := range conjuncts(where) {
-		equality, ok := c.(comparison)
-		if !ok || equality.operator != "=" {
-			continue
+		name, value := t.keyEquality(c)
+		if other := named[name]; other != nil && !equal(other, value) {
+			err = invalid("Multiple conditions on same key %s. Only single item Update/Insert/Delete are supported", name)
 		}
-		name, isPath := equality.one.(path)
-		value, isConstant := equality.two.(constant)
-		if !isPath || !isConstant {
-			name, isPath = equality.two.(path)
-			value, isConstant = equality.one.(constant)
-		}
-		if isPath && isConstant && len(name) == 1 && t.isKey(name[0].name) {
-			named[name[0].name] = value.AttributeValue
+		if value != nil {
+			named[name] = value
 		}
 	}
-	return named
+	return named, err
+}
+
+// keyEquality is the key attribute that a condition says is equal to a value; nil if it says something else.
+func (t *table) keyEquality(c condition) (string, types.AttributeValue) {
+	equality, ok := c.(comparison)
+	if !ok || equality.operator != "=" {
+		return "", nil
+	}
+	name, isPath := equality.one.(path)
+	value, isConstant := equality.two.(constant)
+	if !isPath || !isConstant {
+		name, isPath = equality.two.(path)
+		value, isConstant = equality.one.(constant)
+	}
+	if !isPath || !isConstant || len(name) > 1 || !t.isKey(name[0].name) {
+		return "", nil
+	}
+	return name[0].name, value.AttributeValue
+}
+
+// isKeyOnly reports a where clause that names a key and wants nothing else.
+func (t *table) isKeyOnly(where condition) bool {
+	return !slices.ContainsFunc(conjuncts(where), func(c condition) bool {
+		_, value := t.keyEquality(c)
+		return value == nil
+	})
 }
 
 // execute runs a statement and returns the items that it answers with.

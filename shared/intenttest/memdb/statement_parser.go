@@ -1,6 +1,8 @@
 package memdb
 
 import (
+	"slices"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -46,6 +48,11 @@ func (p *parser) readStatement() *statement {
 		s.verb = "SELECT"
 		if !p.acceptSymbol("*") {
 			s.columns = list(p, (*parser).column)
+			for i, column := range s.columns {
+				if slices.ContainsFunc(s.columns[:i], func(other path) bool { return column.compare(other) == 0 }) {
+					p.fail("Duplicate identifiers in select clause: %s", column[0].name)
+				}
+			}
 		}
 		p.wantsWord("FROM")
 		s.table = p.tableName()
@@ -100,6 +107,7 @@ func (p *parser) clauses() *update {
 			if len(u.sets)+len(u.removes) == 0 {
 				p.syntaxError()
 			}
+			p.endOfExpression()
 			return p.checked(u)
 		}
 	}

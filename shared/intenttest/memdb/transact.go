@@ -3,6 +3,7 @@ package memdb
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,15 +22,21 @@ type transaction struct {
 	writes  []*write
 	reasons []error // those that are known before it runs; nil is none
 	size    int     // bytes of the items, keys and values in the request
+	invalid bool    // an action does not fit its table: the first of them is the reason, and no action is evaluated
 }
 
 func transactWriteItems(r *request, in *dynamodb.TransactWriteItemsInput) (*dynamodb.TransactWriteItemsOutput, error) {
 	token := aws.ToString(in.ClientRequestToken)
+	if err := checkReports(in.ReturnConsumedCapacity, in.ReturnItemCollectionMetrics); err != nil {
+		return nil, err
+	}
 	switch n := len(in.TransactItems); {
 	case n == 0:
 		return nil, invalid("1 validation error detected: Value '[]' at 'transactItems' failed to satisfy constraint: Member must have length greater than or equal to 1")
 	case n > maxActions:
 		return nil, invalid("1 validation error detected: Value at 'transactItems' failed to satisfy constraint: Member must have length less than or equal to %d", maxActions)
+	case in.ClientRequestToken != nil && token == "":
+		return nil, invalid("1 validation error detected: Value '' at 'clientRequestToken' failed to satisfy constraint: Member must have length greater than or equal to 1")
 	case len(token) > maxToken:
 		return nil, invalid("1 validation error detected: Value '%s' at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to %d", token, maxToken)
 	}
@@ -68,21 +75,26 @@ func (r *request) transaction(actions []types.TransactWriteItem) (*transaction, 
 		key   key
 	}
 	places := make(map[place]bool, len(actions))
+	twice := false
 	for i, action := range actions {
 		w, size, err := r.action(action)
 		var late *mismatchError
 		switch {
 		case errors.As(err, &late):
-			t.reasons[i] = late
+			if !t.invalid {
+				t.reasons[i], t.invalid = late, true
+			}
 		case err != nil:
 			return nil, err
-		case places[place{w.table, w.key}]:
-			return nil, invalid("Transaction request cannot include multiple operations on one item")
 		default:
+			twice = twice || places[place{w.table, w.key}]
 			places[place{w.table, w.key}] = true
 		}
 		t.writes = append(t.writes, w)
 		t.size += size
+	}
+	if twice && !t.invalid {
+		return nil, invalid("Transaction request cannot include multiple operations on one item")
 	}
 	if t.size > maxTransaction {
 		return nil, invalid("Transaction payload size cannot exceed 4MB. Payload Size: %d", t.size)
@@ -150,6 +162,9 @@ func (r *request) updateAction(a *types.Update) (*write, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	if a.UpdateExpression == nil {
+		return nil, 0, invalid("1 validation error detected: Value null at 'transactItems.member.update.updateExpression' failed to satisfy constraint: Member must not be null")
+	}
 	u, c, err := writeUpdate(a.UpdateExpression, a.ConditionExpression, a.ExpressionAttributeNames, a.ExpressionAttributeValues)
 	if err != nil {
 		return nil, 0, err
@@ -200,16 +215,11 @@ func (r *request) commit(t *transaction, token, fingerprint string, planned bool
 		return err
 	}
 	before, after := make([]*row, len(t.writes)), make([]*row, len(t.writes))
-	failed := false
-	for i, w := range t.writes {
-		if t.reasons[i] == nil {
-			before[i] = w.table.find(w.key)
-			after[i], t.reasons[i] = w.outcome(before[i])
-		}
-		failed = failed || t.reasons[i] != nil
+	if !t.invalid {
+		t.evaluate(before, after)
 	}
-	if failed {
-		if !planned {
+	if slices.ContainsFunc(t.reasons, func(err error) bool { return err != nil }) {
+		if !planned && !t.invalid {
 			r.costFailed(t, before)
 		}
 		return t.cancelled(before)
@@ -220,6 +230,22 @@ func (r *request) commit(t *transaction, token, fingerprint string, planned bool
 	}
 	r.tokens.remember(token, fingerprint, r.now())
 	return nil
+}
+
+// evaluate finds what the writes would do, and the reasons why they do not. If one is invalid it is the only reason: a failed
+// condition beside it would read as if the request had been done before. Reasons that the plan gave stay.
+func (t *transaction) evaluate(before, after []*row) {
+	planned := slices.Clone(t.reasons)
+	for i, w := range t.writes {
+		if planned[i] == nil {
+			before[i] = w.table.find(w.key)
+			after[i], t.reasons[i] = w.outcome(before[i])
+		}
+	}
+	if i := slices.IndexFunc(t.reasons, isInvalid); i >= 0 {
+		planned[i] = t.reasons[i]
+		t.reasons = planned
+	}
 }
 
 func (r *request) costFailed(t *transaction, before []*row) {

@@ -1,7 +1,9 @@
 package memdb
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,4 +119,41 @@ func TestTokens(t *testing.T) {
 	later(tokenLife-time.Second, 2)
 	later(time.Second, 3)
 	later(tokenLife-time.Second, 3)
+}
+
+// C85: an action that is invalid is the transaction's only reason, so that what it does to the others cannot read as a duplicate.
+// Of those that do not fit their table DynamoDB looks at no condition, nor whether two are on one item.
+func TestInvalidActions(t *testing.T) {
+	e := newEngines(t)
+	e.same(t, "put", putting(dynamodb.PutItemInput{TableName: &e.items, Item: sample("a")}))
+	failing := e.check("a", "attribute_not_exists(id)")
+	for name, invalid := range map[string]action{
+		"a key of another type":          e.wrongKey(),
+		"a key of another shape":         {Delete: &types.Delete{TableName: &e.items, Key: item{"id": s("b"), "x": n(1)}}},
+		"an item without its key":        e.put(item{"x": n(1)}, "", ""),
+		"an item's key of another type":  e.put(item{"id": n(1)}, "", ""),
+		"an update of the key":           e.update("b", "SET id = :v", item{":v": s("c")}),
+		"an attribute that is not there": e.update("b", "SET q = nothing", nil),
+		"a path that leads nowhere":      e.update("b", "SET q.x = :v", item{":v": n(1)}),
+		"a sum of a text":                e.update("b", "SET n = id + :v", item{":v": n(1)}),
+	} {
+		for order, actions := range map[string][]action{"first": {invalid, failing}, "last": {failing, invalid}, "beside a good one": {e.put(item{"id": s("good")}, "", ""), invalid}} {
+			_, err := e.memory.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: actions})
+			want := "[ValidationError, None]"
+			if order != "first" {
+				want = "[None, ValidationError]"
+			}
+			var cancelled *types.TransactionCanceledException
+			if !errors.As(err, &cancelled) || !strings.Contains(cancelled.ErrorMessage(), want) {
+				t.Errorf("%s, %s: error %v, want %s", name, order, err, want)
+			}
+		}
+	}
+	twice := e.put(item{"id": s("twice")}, "", "")
+	_, err := e.memory.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []action{twice, twice, e.wrongKey(), e.wrongKey()}})
+	if want := "[None, None, ValidationError, None]"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("two on one item beside two that do not fit: error %v, want %s", err, want)
+	}
+	e.same(t, "an empty key is the whole request's error", inOne(failing, e.put(item{"id": s("")}, "", "")))
+	e.sameItems(t)
 }

@@ -44,6 +44,12 @@ func (u *update) checked(kind string) (*update, error) {
 	return u, allDisjoint(kind, u.targets)
 }
 
+// creates reports that the update makes an item where none is. One that only removes or deletes does not; one that is none at all
+// does (scylladb/scylladb, test/alternator/test_item.py, test_update_item_non_existent, which is run against the service).
+func (u *update) creates() bool {
+	return len(u.targets) == 0 || len(u.sets)+len(u.adds) > 0
+}
+
 // apply is the item after the update; the one before it stays as it is. All is
 // computed from the item before.
 func (u *update) apply(old item) (item, error) {
@@ -92,6 +98,11 @@ func (u *update) apply(old item) (item, error) {
 			return nil, err
 		}
 	}
+	for _, to := range u.targets { // whole attributes were checked with the request
+		if len(to) > 1 && depth(next[to[0].name]) > maxDepth+1 {
+			return nil, invalid("Nesting Levels have exceeded supported limits")
+		}
+	}
 	return next, nil
 }
 
@@ -130,11 +141,13 @@ func (s copied) value(old item) (types.AttributeValue, error) {
 	return nil, invalid("The provided expression refers to an attribute that does not exist in the item")
 }
 
+// value is an error where the second operand has none, also if it is not needed.
 func (s ifUnset) value(old item) (types.AttributeValue, error) {
-	if v := s.of.value(old); v != nil {
+	from, err := s.from.value(old)
+	if v := s.of.value(old); v != nil && err == nil {
 		return v, nil
 	}
-	return s.from.value(old)
+	return from, err
 }
 
 func wrongType() error {

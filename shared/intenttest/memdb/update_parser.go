@@ -55,8 +55,12 @@ func (p *parser) rightSide() source {
 		p.syntaxError()
 	}
 	operator := p.advance().text
+	p.operators++
 	two := p.termOr((*parser).term)
 	for _, s := range []source{one, two} {
+		if _, ok := s.(joined); ok {
+			p.misplaced("list_append")
+		}
 		p.wantsSourceKind(operator, s, "N")
 	}
 	return sum{one, two, operator == "-"}
@@ -104,7 +108,9 @@ func (p *parser) sourceFunction() source {
 	switch name {
 	case "if_not_exists":
 		p.wantsOperands(name, operands, 2)
-		return ifUnset{p.wantsPath(name, operands[0]), sources[1]}
+		of := p.wantsPath(name, operands[0])
+		p.distinct(name, of, operands[1])
+		return ifUnset{of, sources[1]}
 	case "list_append":
 		p.wantsOperands(name, operands, 2)
 		for _, s := range sources {

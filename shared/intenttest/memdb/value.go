@@ -58,6 +58,26 @@ func take(v types.AttributeValue, depth int) (types.AttributeValue, error) {
 	return takeSet(v)
 }
 
+const longName = "Attribute name is too large, must be less than 65536 bytes"
+
+// depth is how deep a value is: 0 of a scalar or a set.
+func depth(v types.AttributeValue) int {
+	deepest := -1
+	switch v := v.(type) {
+	case *types.AttributeValueMemberL:
+		for _, element := range v.Value {
+			deepest = max(deepest, depth(element))
+		}
+	case *types.AttributeValueMemberM:
+		for _, element := range v.Value {
+			deepest = max(deepest, depth(element))
+		}
+	default:
+		return 0
+	}
+	return max(deepest, 0) + 1
+}
+
 func tooDeep() error {
 	return invalid("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
 }
@@ -65,8 +85,11 @@ func tooDeep() error {
 func takeItem(m item, depth int) (item, error) {
 	taken := make(item, len(m))
 	for name, v := range m {
-		if name == "" {
+		switch {
+		case name == "":
 			return nil, invalid("Empty attribute name")
+		case len(name) > maxName:
+			return nil, invalid("%s", longName)
 		}
 		var err error
 		if taken[name], err = take(v, depth); err != nil {

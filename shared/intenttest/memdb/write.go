@@ -32,6 +32,9 @@ func (w *write) outcome(old *row) (*row, error) {
 	case w.remove:
 		return nil, nil
 	case w.update != nil:
+		if before == nil && !w.update.creates() {
+			return nil, nil // the paths are not looked at either: there is nothing they could lead into
+		}
 		if before == nil {
 			before = w.keyItem
 		}
@@ -93,6 +96,9 @@ func (db *DB) newPut(tableName *string, it item, c condition, showOld bool) (*wr
 		return nil, err
 	}
 	k, err := t.place(taken)
+	if err == nil {
+		err = t.scalarKeys(c, nil, nil)
+	}
 	return &write{table: t, key: k, put: taken, condition: c, showOld: showOld}, err
 }
 
@@ -113,7 +119,7 @@ func (db *DB) newUpdate(tableName *string, named item, u *update, c condition, s
 				to[0].name)
 		}
 	}
-	return w, nil
+	return w, w.table.scalarKeys(nil, u, nil)
 }
 
 // newKeyed checks a write that names its item by the key, and changes nothing yet.
@@ -123,6 +129,9 @@ func (db *DB) newKeyed(tableName *string, named item, c condition, showOld bool)
 		return nil, err
 	}
 	k, taken, err := t.keyed(named)
+	if err == nil {
+		err = t.scalarKeys(c, nil, nil)
+	}
 	return &write{table: t, key: k, keyItem: taken, condition: c, showOld: showOld}, err
 }
 
@@ -134,7 +143,7 @@ func showsOld(v types.ReturnValuesOnConditionCheckFailure) (bool, error) {
 	case types.ReturnValuesOnConditionCheckFailureAllOld:
 		return true, nil
 	}
-	return false, invalid("1 validation error detected: Value '%s' at 'returnValuesOnConditionCheckFailure' failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, NONE]", v)
+	return false, unknown("returnValuesOnConditionCheckFailure", v, "ALL_OLD, NONE")
 }
 
 // parseCondition reads one of a request's conditions; nil if it has none.
