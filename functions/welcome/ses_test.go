@@ -46,7 +46,7 @@ func TestReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = refusing.Close()
-	notTLS := newPost(t)
+	notTLS := newFakeSES(t)
 	denied := sesConfig(notTLS.url)
 	denied.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 		// Fetching them took a connection, which says nothing of SES.
@@ -70,9 +70,9 @@ func TestReach(t *testing.T) {
 		{"no credentials", t.Context(), denied, "not applied"},
 		{"no address of SES", t.Context(), sesConfig("::"), "not applied"},
 		{"over before it began", over, sesConfig(notTLS.url), "not applied"},
-		{"hung up", t.Context(), sesConfig(newPost(t, reply{does: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }}).url), "unknown"},
-		{"500", t.Context(), sesConfig(newPost(t, reply{status: 500, code: "InternalFailure"}).url), "unknown"},
-		{"sent", t.Context(), sesConfig(newPost(t).url), "sent"},
+		{"hung up", t.Context(), sesConfig(newFakeSES(t, reply{does: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }}).url), "unknown"},
+		{"500", t.Context(), sesConfig(newFakeSES(t, reply{status: 500, code: "InternalFailure"}).url), "unknown"},
+		{"sent", t.Context(), sesConfig(newFakeSES(t).url), "sent"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestReach(t *testing.T) {
 
 // Each e-mail has a connection of its own: one that was kept may be dead when a frozen sandbox wakes.
 func TestConnectionsAreNotKept(t *testing.T) {
-	p := newPost(t)
+	p := newFakeSES(t)
 	api := newSES(sesConfig(p.url), "once@example.com")
 	opened := map[string]bool{}
 	p.script = []reply{{does: func(w http.ResponseWriter, r *http.Request) {

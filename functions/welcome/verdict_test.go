@@ -76,17 +76,17 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newTown(t, tt.reply)
+			w := newFixture(t, tt.reply)
 			first := w.worker(t, 0)
 			listed := first.deliver(t, lesson)
 			w.wantState(t, "first delivery", tt.state)
 			if (len(listed) == 0) != tt.state.Final() {
 				t.Errorf("first delivery: listed %v with a record that is %s", listed, tt.state)
 			}
-			if got := w.post.requests(); got != 1 {
+			if got := w.ses.requests(); got != 1 {
 				t.Errorf("requests to SES in one delivery: got %d, want 1", got)
 			}
-			left := len(w.post.sent())
+			left := len(w.ses.sent())
 			if tt.state == refused {
 				if got := string(w.record(t).Result.JSON); got != tt.result {
 					t.Errorf("result: got %s, want %s", got, tt.result)
@@ -100,7 +100,7 @@ func TestAnswers(t *testing.T) {
 				left++
 			}
 			w.worker(t, lapse).wantOne(t, "second delivery", lesson, kind, state)
-			if got := len(w.post.sent()); got != left {
+			if got := len(w.ses.sent()); got != left {
 				t.Errorf("e-mails after the second delivery: got %d, want %d", got, left)
 			}
 		})

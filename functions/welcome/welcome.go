@@ -85,7 +85,7 @@ func (m mailer) welcome(ctx context.Context, g greeting, a intent.Attempt) (any,
 	case !deliverable(to.address):
 		return nil, intent.Refuse(refusal{Reason: invalidAddress})
 	}
-	l, err := write(g.Kind, to.name)
+	l, err := render(g.Kind, to.name)
 	if err != nil {
 		return nil, intent.NotApplied(err)
 	}

@@ -47,17 +47,17 @@ func TestPayload(t *testing.T) {
 
 // A message of an unknown kind leaves no record and no e-mail.
 func TestUnknownKindIsNotClaimed(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	first := w.worker(t, 0)
 	if listed := first.deliver(t, message("user-7-welcome", "7", "farewell")); len(listed) != 1 {
 		t.Errorf("listed %v, want the message", listed)
 	}
 	w.wantState(t, "after it", intent.StateAbsent)
-	w.post.wantSent(t, "after it", nobody)
+	w.ses.wantSent(t, "after it", nobody)
 }
 
 func TestRedelivery(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	before := time.Now().Truncate(time.Millisecond)
 	w.worker(t, 0).wantOne(t, "first delivery", lesson, intent.Executed, intent.StateCompleted)
 	w.worker(t, 0).wantOne(t, "redelivery", lesson, intent.Replayed, intent.StateCompleted)
@@ -66,7 +66,7 @@ func TestRedelivery(t *testing.T) {
 	w.worker(t, 14*24*time.Hour).wantOne(t, "redriven two weeks later", redriven, intent.Replayed, intent.StateCompleted)
 
 	id := keyOf("user-7-welcome").Downstream()
-	mails := w.post.sent()
+	mails := w.ses.sent()
 	if len(mails) != 1 {
 		t.Fatalf("e-mails: got %v, want one", mails)
 	}
@@ -104,7 +104,7 @@ func TestOwnChecks(t *testing.T) {
 		{"9", "", "Eve", noAddress},
 		{"404", "", "", unknownUser},
 	}
-	w := newTown(t)
+	w := newFixture(t)
 	for _, u := range users {
 		if u.address != "" {
 			w.live(t, u.id, u.address, u.name)
@@ -120,14 +120,14 @@ func TestOwnChecks(t *testing.T) {
 			t.Errorf("user %s: got %s (error %v), want %s", u.id, r.Result.JSON, err, want)
 		}
 	}
-	if got := w.post.requests(); got != 0 {
+	if got := w.ses.requests(); got != 0 {
 		t.Errorf("requests to SES: got %d, want none", got)
 	}
 }
 
 // The users table does not answer: nothing was sent, so the next delivery sends.
 func TestUserCannotBeRead(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	first := w.worker(t, 0)
 	first.plan = func(call intenttest.Call) intenttest.Fault {
 		if call.Operation == "GetItem" {
@@ -140,12 +140,12 @@ func TestUserCannotBeRead(t *testing.T) {
 	}
 	w.wantState(t, "unread", intent.StateReleased)
 	w.worker(t, 0).wantOne(t, "next delivery", lesson, intent.Executed, intent.StateCompleted)
-	w.post.wantSent(t, "in both deliveries", ada)
+	w.ses.wantSent(t, "in both deliveries", ada)
 }
 
 // Somebody who signed up a moment ago must not be refused as unknown.
 func TestUserIsReadConsistently(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	first := w.worker(t, 0)
 	var reads []string
 	first.plan = func(call intenttest.Call) intenttest.Fault {
