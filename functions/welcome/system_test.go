@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"strconv"
 	"strings"
 	"testing"
@@ -161,10 +161,11 @@ type simSES struct {
 }
 
 func (r simSES) Do(request *http.Request) (*http.Response, error) {
+	body := peek(request)
 	var letter struct {
 		EmailTags []struct{ Name, Value string }
 	}
-	if err := json.NewDecoder(request.Body).Decode(&letter); err != nil {
+	if err := json.Unmarshal(body, &letter); err != nil {
 		return nil, err
 	}
 	var status int
@@ -173,23 +174,31 @@ func (r simSES) Do(request *http.Request) (*http.Response, error) {
 		status, code, text = r.system.take(letter.EmailTags[0].Value)
 		r.system.Say("  ses answers %d %s", status, code)
 	})
-	if trace := httptrace.ContextClientTrace(request.Context()); !sim.Unreached(err) {
-		trace.GotConn(httptrace.GotConnInfo{})
+	if !sim.Unreached(err) { // so it has left
+		_, _ = io.Copy(io.Discard, request.Body)
 	}
 	if err != nil {
 		return nil, err
 	}
-	body := fmt.Sprintf(`{"MessageId":"ses-of-%s","message":%q}`, letter.EmailTags[0].Value, text)
+	answer := fmt.Sprintf(`{"MessageId":"ses-of-%s","message":%q}`, letter.EmailTags[0].Value, text)
 	return &http.Response{
 		StatusCode: status, Status: strconv.Itoa(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"X-Amzn-Errortype": {code}, "Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: request,
+		Header: http.Header{"X-Amzn-Errortype": {code}, "Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer)), Request: request,
 	}, nil
+}
+
+// peek reads the body of a tracked request, which still has to leave.
+func peek(request *http.Request) []byte {
+	tracked := request.Body.(*trackedBody)
+	body, _ := io.ReadAll(tracked.ReadCloser) // it is in memory
+	tracked.ReadCloser = io.NopCloser(bytes.NewReader(body))
+	return body
 }
 
 // take is SES: it sends each letter that it accepts, and sometimes one that it says it did not.
 func (s *welcomeSystem) take(tag string) (status int, code, text string) {
 	if s.Unusual() {
-		switch s.Rand.IntN(5) {
+		switch s.Rand.IntN(6) {
 		case 0:
 			return http.StatusTooManyRequests, "TooManyRequestsException", "slow down"
 		case 1:
@@ -199,6 +208,8 @@ func (s *welcomeSystem) take(tag string) (status int, code, text string) {
 		case 3:
 			return http.StatusInternalServerError, "InternalFailure", "oh"
 		case 4:
+			return http.StatusBadRequest, "BadRequestException", "Domain contains illegal character"
+		case 5:
 			s.mails[tag]++
 			return http.StatusInternalServerError, "InternalFailure", "oh"
 		}

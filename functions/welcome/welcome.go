@@ -47,10 +47,10 @@ type refusal struct {
 
 // The reasons of a refusal.
 const (
-	unknownUser    = "unknown_user"
-	noAddress      = "no_address"
-	invalidAddress = "invalid_address" // by our own check or by SES's
-	rejected       = "rejected"        // SES will not send what it says
+	unknownUser       = "unknown_user"
+	noAddress         = "no_address"
+	invalidAddress    = "invalid_address"      // by our own check or by SES's
+	nonASCIILocalPart = "non_ascii_local_part" // which SES cannot send to
 )
 
 // recipient is who gets the e-mail. Neither field is ever logged.
@@ -82,14 +82,16 @@ func (m mailer) welcome(ctx context.Context, g greeting, a intent.Attempt) (any,
 		return nil, intent.Refuse(refusal{Reason: unknownUser})
 	case to.address == "":
 		return nil, intent.Refuse(refusal{Reason: noAddress})
-	case !deliverable(to.address):
-		return nil, intent.Refuse(refusal{Reason: invalidAddress})
+	}
+	address, reason := deliverable(to.address)
+	if reason != "" {
+		return nil, intent.Refuse(refusal{Reason: reason})
 	}
 	l, err := render(g.Kind, to.name)
 	if err != nil {
 		return nil, intent.NotApplied(err)
 	}
-	id, err := m.send(ctx, to.address, l, a.Downstream)
+	id, err := m.send(ctx, address, l, a.Downstream)
 	if err != nil {
 		return nil, err
 	}

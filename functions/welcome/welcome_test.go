@@ -97,8 +97,16 @@ func TestOwnChecks(t *testing.T) {
 		{"2", "ada@example.com, bob@example.com", "", invalidAddress}, // one letter, two people
 		{"3", "Ada <ada@example.com>", "", invalidAddress},
 		{"3a", "<ada@example.com>", "", invalidAddress},
-		{"4", "ädä@example.com", "", invalidAddress},
-		{"5", "ada@exämple.com", "", invalidAddress},
+		{"4", "ädä@example.com", "", nonASCIILocalPart},
+		{"4a", "ädä@bücher.example", "", nonASCIILocalPart}, // C66
+		{"5", "ada@bü cher.example", "", invalidAddress},
+		{"5b", "ada@bücher..example", "", invalidAddress},
+		{"5c", "ada@bücher。。example", "", invalidAddress},
+		{"5d", "ada@-bücher.example", "", invalidAddress},
+		{"5e", "ada@bü_cher.example", "", invalidAddress},
+		{"5f", "ada@" + strings.Repeat("ü", 64) + ".example", "", invalidAddress}, // a label of more than 63 bytes
+		{"5g", "ada@ü" + strings.Repeat(".ü", 200), "", invalidAddress},
+		{"5h", "ada@\u00ad", "", invalidAddress}, // nothing is left of it
 		{"5a", " ada@example.com, ", "", invalidAddress},
 		{"6", strings.Repeat("a", 309) + "@example.com", "", invalidAddress},
 		{"9", "", "Eve", noAddress},
@@ -122,6 +130,32 @@ func TestOwnChecks(t *testing.T) {
 	}
 	if got := w.ses.requests(); got != 0 {
 		t.Errorf("requests to SES: got %d, want none", got)
+	}
+}
+
+// C66: an internationalised domain is sent in its ASCII form, and an ASCII one as it is.
+func TestC66_InternationalisedDomains(t *testing.T) {
+	domains := map[string]string{
+		"bücher.example":        "xn--bcher-kva.example",
+		"BÜCHER.example":        "xn--bcher-kva.example",
+		"bu\u0308cher.example":  "xn--bcher-kva.example", // two code points
+		"post.bücher.example":   "post.xn--bcher-kva.example",
+		"bücher。example":        "xn--bcher-kva.example", // the ideographic full stop
+		"faß.example":           "xn--fa-hia.example",    // not "fass": another domain
+		"例え.テスト":                "xn--r8jz45g.xn--zckzah",
+		"مثال.إختبار":           "xn--mgbh0fb.xn--kgbechtv",
+		"xn--bcher-kva.example": "xn--bcher-kva.example",
+		"Example.COM":           "Example.COM",
+		"r3---sn.example":       "r3---sn.example",
+	}
+	for domain, want := range domains {
+		t.Run(domain, func(t *testing.T) {
+			w := newFixture(t)
+			w.live(t, "7", "ada@"+domain, "Ada")
+			w.worker(t, 0).wantOne(t, "first delivery", lesson, intent.Executed, completed)
+			w.worker(t, 0).wantOne(t, "redelivery", lesson, intent.Replayed, completed)
+			w.ses.wantSent(t, "in both", map[string]int{"ada@" + want: 1})
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
@@ -37,6 +39,9 @@ type fixture struct {
 	db                     *dynamodb.Client
 	records, users, emails string
 	ses                    *fakeSES
+
+	// way is between the workers and SES, if it is not nil.
+	way func(sesv2.HTTPClient) sesv2.HTTPClient
 }
 
 func newFixture(t *testing.T, script ...reply) *fixture {
@@ -61,6 +66,14 @@ func (w *fixture) live(t *testing.T, id, address, name string) {
 		row[nameAttribute] = str(name)
 	}
 	if _, err := w.db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &w.users, Item: row}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// leave deletes a user's row.
+func (w *fixture) leave(t *testing.T, id string) {
+	t.Helper()
+	if _, err := w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.users, Key: item{userIDAttribute: str(id)}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,9 +112,13 @@ func (w *fixture) worker(t *testing.T, ahead time.Duration) *worker {
 		return me.plan(call)
 	}}
 	db := intenttest.Engine(t, dynamo.Tune, func(o *dynamodb.Options) { o.HTTPClient = faults.Client() })
+	api := newSES(sesConfig(w.ses.url), "once@example.com")
+	if way := w.way; way != nil {
+		api.client = sesv2.New(api.client.Options(), func(o *sesv2.Options) { o.HTTPClient = way(o.HTTPClient) })
+	}
 	m := mailer{
 		user:   usersTable{client: db, name: w.users}.user,
-		send:   newSES(sesConfig(w.ses.url), "once@example.com").send,
+		send:   api.send,
 		emails: emailsTable(w.emails),
 		now:    me.now,
 	}
@@ -139,7 +156,7 @@ func (w *worker) deliver(t *testing.T, messages ...events.SQSMessage) []string {
 		listed = append(listed, failure.ItemIdentifier)
 	}
 	t.Log(w.log.String())
-	for _, private := range []string{"example.com", "Ada", "Bob", "Hello"} {
+	for _, private := range []string{"example.com", "cher", "Ada", "Bob", "Hello"} {
 		if strings.Contains(w.log.String(), private) {
 			t.Errorf("the log tells %q: %s", private, w.log.String())
 		}
@@ -166,6 +183,12 @@ func message(key, user, kind string) events.SQSMessage {
 		MessageId: "message-of-" + key,
 		Body:      fmt.Sprintf(`{"idempotency_key":%q,"user_id":%q,"kind":%q}`, key, user, kind),
 	}
+}
+
+// received is the message at its nth receive.
+func received(m events.SQSMessage, n int) events.SQSMessage {
+	m.Attributes = map[string]string{"ApproximateReceiveCount": strconv.Itoa(n)}
+	return m
 }
 
 func keyOf(id string) intent.Key { return intent.Key{Scope: "test", Operation: operation, ID: id} }
