@@ -25,7 +25,8 @@ func TestSampleEvents(t *testing.T) {
 		"conflicting-payload":          {mails: map[string]int{"Welcome, Ada": 1}, listed: []int{1}},
 		"no-key":                       {listed: []int{0, 1, 2}},
 		"poison":                       {mails: map[string]int{"Your trial ends soon": 1}, listed: []int{1, 2}},
-		"unknown-user":                 {}, // refused, which is an answer
+		"user-not-there-yet":           {listed: []int{0}},
+		"unknown-user":                 {}, // at its fourth receive: refused, which is an answer
 	}
 	files, err := filepath.Glob(samples + "welcome-*.json")
 	if err != nil || len(files) != len(stories) {

@@ -79,9 +79,9 @@ func (m mailer) welcome(ctx context.Context, g greeting, a intent.Attempt) (any,
 	case err != nil:
 		return nil, intent.NotApplied(fmt.Errorf("read user: %w", err))
 	case !found:
-		return nil, intent.Refuse(refusal{Reason: unknownUser})
+		return nil, notYet(a, unknownUser)
 	case to.address == "":
-		return nil, intent.Refuse(refusal{Reason: noAddress})
+		return nil, notYet(a, noAddress)
 	}
 	address, reason := deliverable(to.address)
 	if reason != "" {
@@ -97,4 +97,14 @@ func (m mailer) welcome(ctx context.Context, g greeting, a intent.Attempt) (any,
 	}
 	row := m.emails.put(email{id: a.Downstream, user: string(g.UserID), kind: g.Kind, messageID: id, sentAt: m.now()})
 	return dynamo.WithWrites(receipt{MessageID: id, EmailID: a.Downstream}, row), nil
+}
+
+// notYet is for what may be in the user's row a moment later: whoever signs a user up may send the
+// welcome before the row is written. The first receives of the message come back, and a later one is
+// refused.
+func notYet(a intent.Attempt, reason string) error {
+	if a.Early() {
+		return intent.NotApplied(fmt.Errorf("%s at receive %d, which may change", reason, a.Receives))
+	}
+	return intent.Refuse(refusal{Reason: reason})
 }

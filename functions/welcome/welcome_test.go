@@ -159,6 +159,39 @@ func TestC66_InternationalisedDomains(t *testing.T) {
 	}
 }
 
+// C65: the message overtakes its user's row, or the row's address. It comes back; once the row is there,
+// there is one e-mail.
+func TestC65_UserComesLate(t *testing.T) {
+	for name, before := range map[string]func(*fixture){
+		"no row":     func(w *fixture) { w.leave(t, "7") },
+		"no address": func(w *fixture) { w.live(t, "7", "", "Ada") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t)
+			before(w)
+			for n := 1; n <= 3; n++ {
+				if listed := w.worker(t, 0).deliver(t, received(lesson, n)); len(listed) != 1 {
+					t.Errorf("receive %d: listed %v, want the message", n, listed)
+				}
+				w.wantState(t, "not there yet", released)
+			}
+			w.live(t, "7", "ada@example.com", "Ada")
+			w.worker(t, 0).wantOne(t, "receive 4", received(lesson, 4), intent.Executed, completed)
+			w.ses.wantSent(t, "in all", ada)
+		})
+		t.Run(name+" at the fourth receive", func(t *testing.T) {
+			w := newFixture(t)
+			before(w)
+			w.worker(t, 0).deliver(t, received(lesson, 3))
+			w.wantState(t, "receive 3", released)
+			w.worker(t, 0).wantOne(t, "receive 4", received(lesson, 4), intent.Refused, refused)
+			w.live(t, "7", "ada@example.com", "Ada")
+			w.worker(t, 0).wantOne(t, "receive 5", received(lesson, 5), intent.Refused, refused)
+			w.ses.wantSent(t, "in all", nobody)
+		})
+	}
+}
+
 // The users table does not answer: nothing was sent, so the next delivery sends.
 func TestUserCannotBeRead(t *testing.T) {
 	w := newFixture(t)
