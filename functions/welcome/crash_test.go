@@ -65,13 +65,13 @@ func TestCrash(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newTown(t)
+			w := newFixture(t)
 			first := w.worker(t, 0)
 			if tt.plan != nil {
 				first.plan = tt.plan(first)
 			}
 			if tt.sending != nil {
-				w.post.script = []reply{{does: func(_ http.ResponseWriter, r *http.Request) {
+				w.ses.script = []reply{{does: func(_ http.ResponseWriter, r *http.Request) {
 					tt.sending(first)
 					<-r.Context().Done()
 				}}, {}}
@@ -91,7 +91,7 @@ func TestCrash(t *testing.T) {
 			for range 3 {
 				w.worker(t, lapse).wantOne(t, "after the lease", again, tt.late, state[tt.late])
 			}
-			w.post.wantSent(t, "in all deliveries", tt.mails)
+			w.ses.wantSent(t, "in all deliveries", tt.mails)
 		})
 	}
 }
@@ -99,9 +99,9 @@ func TestCrash(t *testing.T) {
 // The time of the invocation is over while SES has the e-mail: the worker lives to park it. No later
 // delivery sends it, and each says so in the metric that the alarm watches (C10).
 func TestC10_CutOff(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	first := w.worker(t, 0)
-	w.post.script = []reply{{does: func(_ http.ResponseWriter, r *http.Request) {
+	w.ses.script = []reply{{does: func(_ http.ResponseWriter, r *http.Request) {
 		first.cancel()
 		<-r.Context().Done()
 	}}, {}}
@@ -109,13 +109,13 @@ func TestC10_CutOff(t *testing.T) {
 	for range 3 {
 		w.worker(t, lapse).wantOne(t, "later", lesson, intent.InDoubt, intent.StateInDoubt)
 	}
-	w.post.wantSent(t, "in all deliveries", ada)
+	w.ses.wantSent(t, "in all deliveries", ada)
 }
 
 // A completion that cannot be written although its worker lives, such as to a table that is not
 // there, is a doubt once its lease is over, and not a second e-mail.
 func TestRowCannotBeWritten(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	emails := w.emails
 	w.emails = "no-such-table"
 	first := w.worker(t, 0)
@@ -123,17 +123,17 @@ func TestRowCannotBeWritten(t *testing.T) {
 	w.emails = emails
 	w.wantState(t, "first delivery", intent.StateClaimed)
 	w.worker(t, lapse).wantOne(t, "after the lease", lesson, intent.InDoubt, intent.StateInDoubt)
-	w.post.wantSent(t, "in both deliveries", ada)
+	w.ses.wantSent(t, "in both deliveries", ada)
 }
 
 // A batch claims one intent at a time, right before its e-mail: a crash in its middle puts one intent
 // in doubt and leaves the ones behind it as they were.
 func TestClaimsAreOneAtATime(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	batch := []events.SQSMessage{message("a", "7", "signup"), message("b", "8", "signup"), message("c", "7", "win_back")}
 	first := w.worker(t, 0)
 	looked := 0
-	w.post.incoming = func() {
+	w.ses.incoming = func() {
 		looked++
 		if got := w.states(t); got[intent.StateClaimed] != 1 || len(got) > 2 || got[intent.StateCompleted] != looked-1 {
 			t.Errorf("records while e-mail %d leaves: got %v, want one claimed, those before it completed, none behind it", looked, got)
@@ -143,7 +143,7 @@ func TestClaimsAreOneAtATime(t *testing.T) {
 		}
 	}
 	first.deliver(t, batch...)
-	w.post.incoming = nil
+	w.ses.incoming = nil
 
 	late := w.worker(t, lapse)
 	listed := late.deliver(t, batch...)
@@ -156,11 +156,11 @@ func TestClaimsAreOneAtATime(t *testing.T) {
 	if strings.Join(listed, ",") != "message-of-b" {
 		t.Errorf("redelivery: listed %v, want the one in doubt", listed)
 	}
-	w.post.wantSent(t, "in both deliveries", map[string]int{"ada@example.com": 2, "bob@example.com": 1})
+	w.ses.wantSent(t, "in both deliveries", map[string]int{"ada@example.com": 2, "bob@example.com": 1})
 }
 
 // states counts the records that stand, by state.
-func (w *town) states(t *testing.T) map[intent.State]int {
+func (w *fixture) states(t *testing.T) map[intent.State]int {
 	out, err := w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.records})
 	if err != nil {
 		t.Error(err) // not Fatal: SES's goroutine asks

@@ -25,7 +25,8 @@ func TestSampleEvents(t *testing.T) {
 		"conflicting-payload":          {mails: map[string]int{"Welcome, Ada": 1}, listed: []int{1}},
 		"no-key":                       {listed: []int{0, 1, 2}},
 		"poison":                       {mails: map[string]int{"Your trial ends soon": 1}, listed: []int{1, 2}},
-		"unknown-user":                 {}, // refused, which is an answer
+		"user-not-there-yet":           {listed: []int{0}},
+		"unknown-user":                 {}, // at its fourth receive: refused, which is an answer
 	}
 	files, err := filepath.Glob(samples + "welcome-*.json")
 	if err != nil || len(files) != len(stories) {
@@ -38,12 +39,12 @@ func TestSampleEvents(t *testing.T) {
 			if !ok {
 				t.Fatal("no test knows this story")
 			}
-			w := newTown(t)
+			w := newFixture(t)
 			if got := intenttest.Listed(t, file, w.worker(t, 0).batch.Handle); !slices.Equal(got, story.listed) {
 				t.Errorf("listed: got %v, want %v", got, story.listed)
 			}
 			mails := map[string]int{}
-			for _, m := range w.post.sent() {
+			for _, m := range w.ses.sent() {
 				mails[m.subject]++
 			}
 			if !maps.Equal(mails, story.mails) {
@@ -55,11 +56,11 @@ func TestSampleEvents(t *testing.T) {
 
 // One after the other they are one intent: one e-mail, and nobody is left waiting for an answer.
 func TestSampleEventsOfOneIntent(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	for _, name := range []string{"first-delivery", "redelivery", "redriven-with-new-message-id", "duplicate-in-batch"} {
 		if got := intenttest.Listed(t, samples+"welcome-"+name+".json", w.worker(t, 0).batch.Handle); len(got) != 0 {
 			t.Errorf("%s: listed %v, want none", name, got)
 		}
 	}
-	w.post.wantSent(t, "in all of them", ada)
+	w.ses.wantSent(t, "in all of them", ada)
 }

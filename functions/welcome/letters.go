@@ -24,12 +24,12 @@ var letterFiles embed.FS
 // letter is what a recipient gets: plain text.
 type letter struct{ subject, text string }
 
-// write fills in the letter of that kind: its file's first line is the subject, and the text follows. A name, which may
+// render fills in the letter of that kind: its file's first line is the subject, and the text follows. A name, which may
 // be missing, comes with what stands before it. It is one line, whatever the users table holds: a subject of two lines
 // would be a header of the user's choice.
 //
 // No text/template: it calls methods by name, so the linker would keep every method of the AWS SDK, a third of the binary.
-func write(k kind, name string) (letter, error) {
+func render(k kind, name string) (letter, error) {
 	file, err := letterFiles.ReadFile("letters/" + string(k) + ".txt")
 	if err != nil {
 		return letter{}, fmt.Errorf("read letter: %w", err)

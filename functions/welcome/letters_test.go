@@ -16,7 +16,7 @@ func TestLetters(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(string(k), func(t *testing.T) {
 			for name, greeting := range map[string]string{"Ada": "Hello Ada,\n", "": "Hello,\n", " Ada \n Lovelace\t": "Hello Ada Lovelace,\n"} {
-				l, err := write(k, name)
+				l, err := render(k, name)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -30,7 +30,7 @@ func TestLetters(t *testing.T) {
 					t.Errorf("for %q: got %q, %q: not filled in", name, l.subject, l.text)
 				}
 			}
-			l, err := write(k, "")
+			l, err := render(k, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestLetters(t *testing.T) {
 // A letter is plain text: a name is what it is, and no template either.
 func TestNameIsNotMarkup(t *testing.T) {
 	const name = "O'Hara & Sons <{ name}>"
-	l, err := write(signup, name)
+	l, err := render(signup, name)
 	if err != nil || l.subject != "Welcome, "+name || !strings.HasPrefix(l.text, "Hello "+name+",\n") {
 		t.Errorf("got %+v and error %v", l, err)
 	}

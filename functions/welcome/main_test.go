@@ -44,12 +44,14 @@ func TestWire(t *testing.T) {
 			}
 		})
 	}
-	t.Run("Err sender", func(t *testing.T) {
-		values := deployed()
-		values["EMAIL_FROM"] = "once"
-		var unusable *environment.Error
-		if err := wireWith(t, values); !errors.As(err, &unusable) || len(unusable.Invalid) != 1 {
-			t.Errorf("got %v, want an error of EMAIL_FROM", err)
-		}
-	})
+	for _, from := range []string{"once", "once@bücher.example"} {
+		t.Run("Err sender "+from, func(t *testing.T) {
+			values := deployed()
+			values["EMAIL_FROM"] = from
+			var unusable *environment.Error
+			if err := wireWith(t, values); !errors.As(err, &unusable) || len(unusable.Invalid) != 1 {
+				t.Errorf("got %v, want an error of EMAIL_FROM", err)
+			}
+		})
+	}
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,14 +25,14 @@ import (
 	"github.com/singleeffect/once/shared/sqsbatch"
 )
 
-// club is a small system around the function: users, those who welcome them, and SES, which counts what leaves.
-type club struct {
+// welcomeSystem is a small system around the function: users, those who welcome them, and SES, which counts what leaves.
+type welcomeSystem struct {
 	*sim.World
-	handler func(*club, *sim.Process) sqsbatch.Handler
+	handler func(*welcomeSystem, *sim.Process) sqsbatch.Handler
 	mails   map[string]int // by the tag that each carries
 }
 
-func greeters(handler func(*club, *sim.Process) sqsbatch.Handler) sim.Plan {
+func simPlan(handler func(*welcomeSystem, *sim.Process) sqsbatch.Handler) sim.Plan {
 	return sim.Plan{
 		Name:    "welcome",
 		Tables:  []memdb.Table{{Name: "users", Keys: []string{userIDAttribute}}, {Name: "emails", Keys: []string{emailIDAttribute}}},
@@ -42,40 +42,42 @@ func greeters(handler func(*club, *sim.Process) sqsbatch.Handler) sim.Plan {
 			"executed", "replayed", "refused <nil>", "in_progress", "conflict <nil>", "in_doubt <nil>", "is hidden", "redriven", "is dead",
 			"claimed -> released", "released -> claimed", "claimed -> in_doubt", "deadline exceeded", "ses answers 500",
 		},
-		New: func(w *sim.World) sim.System { return &club{World: w, handler: handler, mails: map[string]int{}} },
+		New: func(w *sim.World) sim.System {
+			return &welcomeSystem{World: w, handler: handler, mails: map[string]int{}}
+		},
 	}
 }
 
 // greeting is the function's own effect, as wire makes it.
-func (c *club) greeting(p *sim.Process) (intent.Config, intent.Effect[greeting]) {
-	m := mailer{user: usersTable{client: p.DB(), name: "users"}.user, send: c.ses(p).send, emails: "emails", now: p.Now}
+func (s *welcomeSystem) greeting(p *sim.Process) (intent.Config, intent.Effect[greeting]) {
+	m := mailer{user: usersTable{client: p.DB(), name: "users"}.user, send: s.ses(p).send, emails: "emails", now: p.Now}
 	return intent.Config{
 		Scope: sim.Scope, Operation: operation, LeaseMargin: 3 * time.Second, Retention: 90 * 24 * time.Hour,
 		Store: dynamo.New(p.DB(), sim.Records), Now: p.Now,
 	}, m.welcome
 }
 
-func blind(c *club, p *sim.Process) sqsbatch.Handler {
+func blind(c *welcomeSystem, p *sim.Process) sqsbatch.Handler {
 	config, effect := c.greeting(p)
 	return &intent.Blind[greeting]{Config: config, Effect: effect}
 }
 
 // TestSystem: no intent ever has two e-mails; one that is completed has one and its row, one that is refused has none, and one in
 // doubt is in quarantine.
-func TestSystem(t *testing.T) { sim.Run(t, greeters(blind)) }
+func TestSystem(t *testing.T) { sim.Run(t, simPlan(blind)) }
 
 // Taken for one that SES knows by its key, an e-mail is sent again when nobody knows what became of the first.
 func TestSystemFindsASecondMail(t *testing.T) {
-	sim.Finds(t, greeters(func(c *club, p *sim.Process) sqsbatch.Handler {
+	sim.Finds(t, simPlan(func(c *welcomeSystem, p *sim.Process) sqsbatch.Handler {
 		config, effect := c.greeting(p)
 		return &intent.Keyed[greeting]{Config: config, Window: 24 * time.Hour, Effect: effect}
 	}), 100, "took effect 2 times")
 }
 
 // Wire is the function's, but for the clients.
-func (c *club) Wire(p *sim.Process) (sim.Handle, error) {
+func (s *welcomeSystem) Wire(p *sim.Process) (sim.Handle, error) {
 	batch, err := sqsbatch.New(sqsbatch.Config{
-		Handler: p.Watch(c.handler(c, p)), Queue: p.SQS(), QueueURL: c.QueueURL(), DeadLetterURL: c.DeadLetterURL(), Log: p.Log(),
+		Handler: p.Watch(s.handler(s, p)), Queue: p.SQS(), QueueURL: s.QueueURL(), DeadLetterURL: s.DeadLetterURL(), Log: p.Log(),
 	})
 	if err != nil {
 		return nil, err
@@ -84,22 +86,22 @@ func (c *club) Wire(p *sim.Process) (sim.Handle, error) {
 }
 
 // Outside has a few users, of whom one has no address, and welcomes them; sometimes under a key that was there before.
-func (c *club) Outside() {
-	users := 1 + c.Rand.IntN(4)
+func (s *welcomeSystem) Outside() {
+	users := 1 + s.Rand.IntN(4)
 	for n := range users {
 		row := map[string]types.AttributeValue{userIDAttribute: &types.AttributeValueMemberS{Value: fmt.Sprint("user-", n)}}
 		if n != 1 {
 			row[addressAttribute] = &types.AttributeValueMemberS{Value: fmt.Sprintf("user-%d@example.com", n)}
 		}
-		if _, err := c.DB.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("users"), Item: row}); err != nil {
-			c.Fail("sign up: %v", err)
+		if _, err := s.DB.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("users"), Item: row}); err != nil {
+			s.Fail("sign up: %v", err)
 		}
 	}
-	for n := range 1 + c.Rand.IntN(12) {
-		id, user := fmt.Sprint("k", n), fmt.Sprint("user-", c.Rand.IntN(users+1))
-		c.At(c.Soon(), "welcome "+id, func() { c.ask(id, user, signup) })
-		if c.Rand.IntN(8) == 0 {
-			c.At(c.Soon(), "welcome "+id+" otherwise", func() { c.ask(id, user, winBack) })
+	for n := range 1 + s.Rand.IntN(12) {
+		id, user := fmt.Sprint("k", n), fmt.Sprint("user-", s.Rand.IntN(users+1))
+		s.At(s.Soon(), "welcome "+id, func() { s.ask(id, user, signup) })
+		if s.Rand.IntN(8) == 0 {
+			s.At(s.Soon(), "welcome "+id+" otherwise", func() { s.ask(id, user, winBack) })
 		}
 	}
 	for _, p := range []struct{ body, want string }{
@@ -107,87 +109,96 @@ func (c *club) Outside() {
 		{`{"user_id":"user-0","kind":"farewell","idempotency_key":"unknown"}`, "unreadable"},
 		{`"signup"`, "unreadable"},
 	} {
-		if c.Rand.IntN(6) == 0 {
-			c.At(c.Soon(), "poison", func() { c.Send(sim.Sent{Want: p.want}, &sqs.SendMessageInput{MessageBody: &p.body}) })
+		if s.Rand.IntN(6) == 0 {
+			s.At(s.Soon(), "poison", func() { s.Send(sim.Sent{Want: p.want}, &sqs.SendMessageInput{MessageBody: &p.body}) })
 		}
 	}
 }
 
 // ask sends a welcome, once or more often.
-func (c *club) ask(id, user string, k kind) {
+func (s *welcomeSystem) ask(id, user string, k kind) {
 	m := sqsbatch.Message{
 		Key:  intent.Key{Scope: sim.Scope, Operation: operation, ID: id},
-		Time: c.Now(), Body: fmt.Appendf(nil, `{"user_id":%q,"kind":%q}`, user, k),
+		Time: s.Now(), Body: fmt.Appendf(nil, `{"user_id":%q,"kind":%q}`, user, k),
 	}
-	in, err := m.Input(c.QueueURL())
+	in, err := m.Input(s.QueueURL())
 	if err != nil {
-		c.Fail("send: %v", err)
+		s.Fail("send: %v", err)
 	}
-	c.Produce(sim.Sent{Key: m.Key}, in)
+	s.Produce(sim.Sent{Key: m.Key}, in)
 }
 
 // Judge compares the records with what left, and with the rows.
-func (c *club) Judge() {
-	c.JudgeEffects(func(k intent.Key) int { return c.mails[k.Downstream()] })
+func (s *welcomeSystem) Judge() {
+	s.JudgeEffects(func(k intent.Key) int { return s.mails[k.Downstream()] })
 	rows := map[string]bool{}
-	for _, row := range c.DB.Items("emails") {
+	for _, row := range s.DB.Items("emails") {
 		rows[row[emailIDAttribute].(*types.AttributeValueMemberS).Value] = true
 	}
-	c.Intents(func(k intent.Key, r intent.Record) {
+	s.Intents(func(k intent.Key, r intent.Record) {
 		if rows[k.Downstream()] != (r.State == intent.StateCompleted) {
-			c.Fail("%s is %s, and whether it has a row: %t", k, r.State, rows[k.Downstream()])
+			s.Fail("%s is %s, and whether it has a row: %t", k, r.State, rows[k.Downstream()])
 		}
-		delete(c.mails, k.Downstream())
+		delete(s.mails, k.Downstream())
 	})
-	if len(c.mails) > 0 {
-		c.Fail("e-mails that nobody asked for: %v", c.mails)
+	if len(s.mails) > 0 {
+		s.Fail("e-mails that nobody asked for: %v", s.mails)
 	}
 }
 
 // ses is newSES's client as a process has it, but for the way to SES.
-func (c *club) ses(p *sim.Process) sesAPI {
+func (s *welcomeSystem) ses(p *sim.Process) sesAPI {
 	return sesAPI{from: "once@example.com", client: sesv2.NewFromConfig(sesConfig("http://ses"), func(o *sesv2.Options) {
 		o.Retryer = aws.NopRetryer{}
-		o.HTTPClient = road{c, p}
+		o.HTTPClient = simSES{s, p}
 	})}
 }
 
-// road is a process's way to SES.
-type road struct {
-	club    *club
+// simSES is a process's way to SES.
+type simSES struct {
+	system  *welcomeSystem
 	process *sim.Process
 }
 
-func (r road) Do(request *http.Request) (*http.Response, error) {
+func (r simSES) Do(request *http.Request) (*http.Response, error) {
+	body := peek(request)
 	var letter struct {
 		EmailTags []struct{ Name, Value string }
 	}
-	if err := json.NewDecoder(request.Body).Decode(&letter); err != nil {
+	if err := json.Unmarshal(body, &letter); err != nil {
 		return nil, err
 	}
 	var status int
 	var code, text string
 	err := r.process.Reach(request.Context(), "SendEmail "+letter.EmailTags[0].Value, func() {
-		status, code, text = r.club.take(letter.EmailTags[0].Value)
-		r.club.Say("  ses answers %d %s", status, code)
+		status, code, text = r.system.take(letter.EmailTags[0].Value)
+		r.system.Say("  ses answers %d %s", status, code)
 	})
-	if trace := httptrace.ContextClientTrace(request.Context()); !sim.Unreached(err) {
-		trace.GotConn(httptrace.GotConnInfo{})
+	if !sim.Unreached(err) { // so it has left
+		_, _ = io.Copy(io.Discard, request.Body)
 	}
 	if err != nil {
 		return nil, err
 	}
-	body := fmt.Sprintf(`{"MessageId":"ses-of-%s","message":%q}`, letter.EmailTags[0].Value, text)
+	answer := fmt.Sprintf(`{"MessageId":"ses-of-%s","message":%q}`, letter.EmailTags[0].Value, text)
 	return &http.Response{
 		StatusCode: status, Status: strconv.Itoa(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"X-Amzn-Errortype": {code}, "Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: request,
+		Header: http.Header{"X-Amzn-Errortype": {code}, "Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer)), Request: request,
 	}, nil
 }
 
+// peek reads the body of a tracked request, which still has to leave.
+func peek(request *http.Request) []byte {
+	tracked := request.Body.(*trackedBody)
+	body, _ := io.ReadAll(tracked.ReadCloser) // it is in memory
+	tracked.ReadCloser = io.NopCloser(bytes.NewReader(body))
+	return body
+}
+
 // take is SES: it sends each letter that it accepts, and sometimes one that it says it did not.
-func (c *club) take(tag string) (status int, code, text string) {
-	if c.Unusual() {
-		switch c.Rand.IntN(5) {
+func (s *welcomeSystem) take(tag string) (status int, code, text string) {
+	if s.Unusual() {
+		switch s.Rand.IntN(6) {
 		case 0:
 			return http.StatusTooManyRequests, "TooManyRequestsException", "slow down"
 		case 1:
@@ -197,10 +208,12 @@ func (c *club) take(tag string) (status int, code, text string) {
 		case 3:
 			return http.StatusInternalServerError, "InternalFailure", "oh"
 		case 4:
-			c.mails[tag]++
+			return http.StatusBadRequest, "BadRequestException", "Domain contains illegal character"
+		case 5:
+			s.mails[tag]++
 			return http.StatusInternalServerError, "InternalFailure", "oh"
 		}
 	}
-	c.mails[tag]++
+	s.mails[tag]++
 	return http.StatusOK, "", ""
 }

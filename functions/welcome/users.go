@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net/mail"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -29,8 +28,7 @@ type usersTable struct {
 	name   string
 }
 
-// user reads one row. The read is consistent: a user is welcomed in the breath in which the row was
-// written, must not be refused as unknown, and a refusal is final.
+// user reads one row. The read is consistent: a user is welcomed right after the row was written.
 func (t usersTable) user(ctx context.Context, id string) (recipient, bool, error) {
 	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:                &t.name,
@@ -51,25 +49,4 @@ func text(v types.AttributeValue) string {
 		return s.Value
 	}
 	return ""
-}
-
-// maxAddress is the most that an address may have: 64 characters, an @ and 255 (RFC 5321, 4.5.3.1).
-const maxAddress = 320
-
-// deliverable reports whether an address is one bare address, and one that SES can take: all of it
-// ASCII, the domain in Punycode if need be
-// (https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_Destination.html). SES would say so
-// itself, but to a list of addresses it would send.
-func deliverable(address string) bool {
-	parsed, err := mail.ParseAddress(address)
-	return err == nil && parsed.Name == "" && parsed.Address == address && len(address) <= maxAddress && ascii(address)
-}
-
-func ascii(s string) bool {
-	for _, b := range []byte(s) {
-		if b < ' ' || b > '~' {
-			return false
-		}
-	}
-	return true
 }

@@ -47,10 +47,10 @@ type refusal struct {
 
 // The reasons of a refusal.
 const (
-	unknownUser    = "unknown_user"
-	noAddress      = "no_address"
-	invalidAddress = "invalid_address" // by our own check or by SES's
-	rejected       = "rejected"        // SES will not send what it says
+	unknownUser       = "unknown_user"
+	noAddress         = "no_address"
+	invalidAddress    = "invalid_address"      // by our own check or by SES's
+	nonASCIILocalPart = "non_ascii_local_part" // which SES cannot send to
 )
 
 // recipient is who gets the e-mail. Neither field is ever logged.
@@ -79,20 +79,32 @@ func (m mailer) welcome(ctx context.Context, g greeting, a intent.Attempt) (any,
 	case err != nil:
 		return nil, intent.NotApplied(fmt.Errorf("read user: %w", err))
 	case !found:
-		return nil, intent.Refuse(refusal{Reason: unknownUser})
+		return nil, notYet(a, unknownUser)
 	case to.address == "":
-		return nil, intent.Refuse(refusal{Reason: noAddress})
-	case !deliverable(to.address):
-		return nil, intent.Refuse(refusal{Reason: invalidAddress})
+		return nil, notYet(a, noAddress)
 	}
-	l, err := write(g.Kind, to.name)
+	address, reason := deliverable(to.address)
+	if reason != "" {
+		return nil, intent.Refuse(refusal{Reason: reason})
+	}
+	l, err := render(g.Kind, to.name)
 	if err != nil {
 		return nil, intent.NotApplied(err)
 	}
-	id, err := m.send(ctx, to.address, l, a.Downstream)
+	id, err := m.send(ctx, address, l, a.Downstream)
 	if err != nil {
 		return nil, err
 	}
 	row := m.emails.put(email{id: a.Downstream, user: string(g.UserID), kind: g.Kind, messageID: id, sentAt: m.now()})
 	return dynamo.WithWrites(receipt{MessageID: id, EmailID: a.Downstream}, row), nil
+}
+
+// notYet is for what may be in the user's row a moment later: whoever signs a user up may send the
+// welcome before the row is written. The first receives of the message come back, and a later one is
+// refused.
+func notYet(a intent.Attempt, reason string) error {
+	if a.Early() {
+		return intent.NotApplied(fmt.Errorf("%s at receive %d, which may change", reason, a.Receives))
+	}
+	return intent.Refuse(refusal{Reason: reason})
 }

@@ -47,17 +47,17 @@ func TestPayload(t *testing.T) {
 
 // A message of an unknown kind leaves no record and no e-mail.
 func TestUnknownKindIsNotClaimed(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	first := w.worker(t, 0)
 	if listed := first.deliver(t, message("user-7-welcome", "7", "farewell")); len(listed) != 1 {
 		t.Errorf("listed %v, want the message", listed)
 	}
 	w.wantState(t, "after it", intent.StateAbsent)
-	w.post.wantSent(t, "after it", nobody)
+	w.ses.wantSent(t, "after it", nobody)
 }
 
 func TestRedelivery(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	before := time.Now().Truncate(time.Millisecond)
 	w.worker(t, 0).wantOne(t, "first delivery", lesson, intent.Executed, intent.StateCompleted)
 	w.worker(t, 0).wantOne(t, "redelivery", lesson, intent.Replayed, intent.StateCompleted)
@@ -66,7 +66,7 @@ func TestRedelivery(t *testing.T) {
 	w.worker(t, 14*24*time.Hour).wantOne(t, "redriven two weeks later", redriven, intent.Replayed, intent.StateCompleted)
 
 	id := keyOf("user-7-welcome").Downstream()
-	mails := w.post.sent()
+	mails := w.ses.sent()
 	if len(mails) != 1 {
 		t.Fatalf("e-mails: got %v, want one", mails)
 	}
@@ -97,14 +97,22 @@ func TestOwnChecks(t *testing.T) {
 		{"2", "ada@example.com, bob@example.com", "", invalidAddress}, // one letter, two people
 		{"3", "Ada <ada@example.com>", "", invalidAddress},
 		{"3a", "<ada@example.com>", "", invalidAddress},
-		{"4", "ädä@example.com", "", invalidAddress},
-		{"5", "ada@exämple.com", "", invalidAddress},
+		{"4", "ädä@example.com", "", nonASCIILocalPart},
+		{"4a", "ädä@bücher.example", "", nonASCIILocalPart}, // C66
+		{"5", "ada@bü cher.example", "", invalidAddress},
+		{"5b", "ada@bücher..example", "", invalidAddress},
+		{"5c", "ada@bücher。。example", "", invalidAddress},
+		{"5d", "ada@-bücher.example", "", invalidAddress},
+		{"5e", "ada@bü_cher.example", "", invalidAddress},
+		{"5f", "ada@" + strings.Repeat("ü", 64) + ".example", "", invalidAddress}, // a label of more than 63 bytes
+		{"5g", "ada@ü" + strings.Repeat(".ü", 200), "", invalidAddress},
+		{"5h", "ada@\u00ad", "", invalidAddress}, // nothing is left of it
 		{"5a", " ada@example.com, ", "", invalidAddress},
 		{"6", strings.Repeat("a", 309) + "@example.com", "", invalidAddress},
 		{"9", "", "Eve", noAddress},
 		{"404", "", "", unknownUser},
 	}
-	w := newTown(t)
+	w := newFixture(t)
 	for _, u := range users {
 		if u.address != "" {
 			w.live(t, u.id, u.address, u.name)
@@ -120,14 +128,73 @@ func TestOwnChecks(t *testing.T) {
 			t.Errorf("user %s: got %s (error %v), want %s", u.id, r.Result.JSON, err, want)
 		}
 	}
-	if got := w.post.requests(); got != 0 {
+	if got := w.ses.requests(); got != 0 {
 		t.Errorf("requests to SES: got %d, want none", got)
+	}
+}
+
+// C66: an internationalised domain is sent in its ASCII form, and an ASCII one as it is.
+func TestC66_InternationalisedDomains(t *testing.T) {
+	domains := map[string]string{
+		"bücher.example":        "xn--bcher-kva.example",
+		"BÜCHER.example":        "xn--bcher-kva.example",
+		"bu\u0308cher.example":  "xn--bcher-kva.example", // two code points
+		"post.bücher.example":   "post.xn--bcher-kva.example",
+		"bücher。example":        "xn--bcher-kva.example", // the ideographic full stop
+		"faß.example":           "xn--fa-hia.example",    // not "fass": another domain
+		"例え.テスト":                "xn--r8jz45g.xn--zckzah",
+		"مثال.إختبار":           "xn--mgbh0fb.xn--kgbechtv",
+		"xn--bcher-kva.example": "xn--bcher-kva.example",
+		"Example.COM":           "Example.COM",
+		"r3---sn.example":       "r3---sn.example",
+	}
+	for domain, want := range domains {
+		t.Run(domain, func(t *testing.T) {
+			w := newFixture(t)
+			w.live(t, "7", "ada@"+domain, "Ada")
+			w.worker(t, 0).wantOne(t, "first delivery", lesson, intent.Executed, completed)
+			w.worker(t, 0).wantOne(t, "redelivery", lesson, intent.Replayed, completed)
+			w.ses.wantSent(t, "in both", map[string]int{"ada@" + want: 1})
+		})
+	}
+}
+
+// C65: the message overtakes its user's row, or the row's address. It comes back; once the row is there,
+// there is one e-mail.
+func TestC65_UserComesLate(t *testing.T) {
+	for name, before := range map[string]func(*fixture){
+		"no row":     func(w *fixture) { w.leave(t, "7") },
+		"no address": func(w *fixture) { w.live(t, "7", "", "Ada") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t)
+			before(w)
+			for n := 1; n <= 3; n++ {
+				if listed := w.worker(t, 0).deliver(t, received(lesson, n)); len(listed) != 1 {
+					t.Errorf("receive %d: listed %v, want the message", n, listed)
+				}
+				w.wantState(t, "not there yet", released)
+			}
+			w.live(t, "7", "ada@example.com", "Ada")
+			w.worker(t, 0).wantOne(t, "receive 4", received(lesson, 4), intent.Executed, completed)
+			w.ses.wantSent(t, "in all", ada)
+		})
+		t.Run(name+" at the fourth receive", func(t *testing.T) {
+			w := newFixture(t)
+			before(w)
+			w.worker(t, 0).deliver(t, received(lesson, 3))
+			w.wantState(t, "receive 3", released)
+			w.worker(t, 0).wantOne(t, "receive 4", received(lesson, 4), intent.Refused, refused)
+			w.live(t, "7", "ada@example.com", "Ada")
+			w.worker(t, 0).wantOne(t, "receive 5", received(lesson, 5), intent.Refused, refused)
+			w.ses.wantSent(t, "in all", nobody)
+		})
 	}
 }
 
 // The users table does not answer: nothing was sent, so the next delivery sends.
 func TestUserCannotBeRead(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	first := w.worker(t, 0)
 	first.plan = func(call intenttest.Call) intenttest.Fault {
 		if call.Operation == "GetItem" {
@@ -140,12 +207,12 @@ func TestUserCannotBeRead(t *testing.T) {
 	}
 	w.wantState(t, "unread", intent.StateReleased)
 	w.worker(t, 0).wantOne(t, "next delivery", lesson, intent.Executed, intent.StateCompleted)
-	w.post.wantSent(t, "in both deliveries", ada)
+	w.ses.wantSent(t, "in both deliveries", ada)
 }
 
 // Somebody who signed up a moment ago must not be refused as unknown.
 func TestUserIsReadConsistently(t *testing.T) {
-	w := newTown(t)
+	w := newFixture(t)
 	first := w.worker(t, 0)
 	var reads []string
 	first.plan = func(call intenttest.Call) intenttest.Fault {

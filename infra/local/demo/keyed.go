@@ -82,7 +82,7 @@ func opening(a action) int {
 func user(a action) []row {
 	card, email := "pm_card_visa", address(a)
 	if a.refusable {
-		card, email = "pm_card_visa_chargeDeclined", ""
+		card, email = "pm_card_visa_chargeDeclined", "no address" // an empty one may still come
 	}
 	return []row{{"UsersTable", a.user, item{
 		"user_id":               text(a.user),

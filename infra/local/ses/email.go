@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/mail"
 	"regexp"
+	"strings"
+	"unicode"
 )
 
 // Email is one e-mail.
@@ -74,7 +76,11 @@ func read(r *http.Request) (Email, *Error) {
 	}
 	for _, address := range append([]string{in.FromEmailAddress}, to...) {
 		if _, err := mail.ParseAddress(address); err != nil {
-			return Email{}, bad("Illegal address: %s", address)
+			return Email{}, bad("Illegal address")
+		}
+		// Source: https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
+		if strings.ContainsFunc(address, func(r rune) bool { return r > unicode.MaxASCII }) {
+			return Email{}, bad("There are non-ASCII characters in the email address")
 		}
 	}
 	email := Email{From: in.FromEmailAddress, To: to, Subject: in.Content.Simple.Subject.Data, Text: in.Content.Simple.Body.Text.Data, Tags: map[string]string{}}

@@ -3,6 +3,7 @@ package ses_test
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -27,14 +28,9 @@ const root = "../../.."
 
 // The real welcome function at the stand-in. Throttled, it sends with the next delivery.
 func TestWelcomeThrottled(t *testing.T) {
-	throttled := false
-	s := ses.New(ses.Config{Fault: func(ses.Email) (f ses.Fault) {
-		if !throttled {
-			throttled, f.Refuse = true, ses.Throttled
-		}
-		return f
-	}})
-	f := start(t, s)
+	requests := 0
+	s := ses.New(ses.Config{Throttle: func() bool { requests++; return requests == 1 }})
+	f := start(t, s, "ada@example.com")
 	for i, want := range []struct {
 		listed      bool
 		mails, rows int
@@ -42,6 +38,20 @@ func TestWelcomeThrottled(t *testing.T) {
 		if listed := f.deliver(t); listed != want.listed || len(s.Sent()) != want.mails || f.rows(t) != want.rows {
 			t.Errorf("delivery %d: listed is %t, %d e-mails, %d rows, want %+v", i+1, listed, len(s.Sent()), f.rows(t), want)
 		}
+	}
+}
+
+// C66: an internationalised domain reaches SES in its ASCII form, and its e-mail is sent once.
+func TestC66_WelcomeToAnInternationalisedDomain(t *testing.T) {
+	s := ses.New(ses.Config{})
+	f := start(t, s, "ada@bücher.example")
+	for i := range 2 {
+		if f.deliver(t) {
+			t.Errorf("delivery %d is listed", i+1)
+		}
+	}
+	if got, want := s.Sent().ByRecipient(), map[string]int{"ada@xn--bcher-kva.example": 1}; !maps.Equal(got, want) {
+		t.Errorf("e-mails by recipient: got %v, want %v", got, want)
 	}
 }
 
@@ -53,7 +63,7 @@ func TestWelcomeKilled(t *testing.T) {
 			t.Error(err)
 		}
 	}})
-	f := start(t, s)
+	f := start(t, s, "ada@example.com")
 	victim <- f.worker
 	for !f.inDoubt(t) { // until the lease of the first delivery has lapsed
 		if !f.deliver(t) {
@@ -76,7 +86,8 @@ type function struct {
 	event           []byte
 }
 
-func start(t *testing.T, s *ses.Server) function {
+// start makes one whose user 7 has the address.
+func start(t *testing.T, s *ses.Server, address string) function {
 	t.Helper()
 	bootstrap, err := lambda.Build(t.Context(), filepath.Join(root, "functions/welcome"), t.TempDir())
 	if err != nil {
@@ -94,7 +105,7 @@ func start(t *testing.T, s *ses.Server) function {
 	users := intenttest.Table(t, db, "user_id")
 	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &users, Item: map[string]types.AttributeValue{
 		"user_id": &types.AttributeValueMemberS{Value: "7"},
-		"email":   &types.AttributeValueMemberS{Value: "ada@example.com"},
+		"email":   &types.AttributeValueMemberS{Value: address},
 		"name":    &types.AttributeValueMemberS{Value: "Ada"},
 	}}); err != nil {
 		t.Fatal(err)
@@ -116,7 +127,7 @@ func start(t *testing.T, s *ses.Server) function {
 	}
 	t.Cleanup(func() {
 		f.worker.Close()
-		for _, private := range []string{"ada@example.com", "Ada"} {
+		for _, private := range []string{"ada@", "Ada"} {
 			if strings.Contains(log.String(), private) {
 				t.Errorf("the function's log tells %q:\n%s", private, log.String())
 			}

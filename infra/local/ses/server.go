@@ -22,6 +22,11 @@ import (
 
 // Config says how a Server behaves. The zero value is an SES without faults.
 type Config struct {
+	// Throttle says whether one request is more than the account may make; it is called once for each.
+	// Such a request is answered before anything in it is looked at, as SES does it: what is wrong with
+	// it shows only when it comes again. Defaults to none.
+	Throttle func() bool
+
 	// Fault says how one request goes wrong; it is called once for each that can be read. Defaults to
 	// no faults.
 	Fault func(Email) Fault
@@ -47,11 +52,12 @@ type Error struct {
 	Text   string
 }
 
-// Throttled is the answer to more requests than the account may make.
-var Throttled = &Error{http.StatusTooManyRequests, "TooManyRequestsException", "Maximum sending rate exceeded."}
+// throttled is the answer to more requests than the account may make.
+var throttled = &Error{http.StatusTooManyRequests, "TooManyRequestsException", "Maximum sending rate exceeded."}
 
-// Rejected is the answer to an e-mail that SES will not send.
-var Rejected = &Error{http.StatusBadRequest, "MessageRejected", "Address is on the suppression list"}
+// Rejected is the answer to an e-mail from an identity that SES has not verified.
+// Source: https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
+var Rejected = &Error{http.StatusBadRequest, "MessageRejected", "Email address is not verified. The following identities failed the check in region US-EAST-1: shop@example.com"}
 
 // Server is the stand-in, an http.Handler safe for concurrent use.
 type Server struct {
@@ -64,6 +70,9 @@ type Server struct {
 
 // New returns a stand-in that has sent nothing yet. Its address is for AWS_ENDPOINT_URL_SESV2.
 func New(config Config) *Server {
+	if config.Throttle == nil {
+		config.Throttle = func() bool { return false }
+	}
 	if config.Fault == nil {
 		config.Fault = func(Email) Fault { return Fault{} }
 	}
@@ -89,6 +98,10 @@ func (s *Server) Sent() Emails {
 }
 
 func (s *Server) sendEmail(w http.ResponseWriter, r *http.Request) {
+	if s.config.Throttle() {
+		throttled.write(w)
+		return
+	}
 	email, refusal := read(r)
 	var fault Fault
 	if refusal == nil {

@@ -93,6 +93,8 @@ func TestRefusals(t *testing.T) {
 		"no sender":            func(in *sesv2.SendEmailInput) { in.FromEmailAddress = nil },
 		"sender no address":    func(in *sesv2.SendEmailInput) { in.FromEmailAddress = aws.String("shop") },
 		"recipient no address": func(in *sesv2.SendEmailInput) { in.Destination.ToAddresses[0] = "ada" },
+		"recipient not ASCII":  func(in *sesv2.SendEmailInput) { in.Destination.ToAddresses[0] = "ada@bücher.example" },
+		"sender not ASCII":     func(in *sesv2.SendEmailInput) { in.FromEmailAddress = aws.String("shop@bücher.example") },
 		"no destination":       func(in *sesv2.SendEmailInput) { in.Destination = nil },
 		"no recipient":         func(in *sesv2.SendEmailInput) { in.Destination.ToAddresses = nil },
 		"51 recipients": func(in *sesv2.SendEmailInput) {
@@ -126,11 +128,10 @@ func TestFaults(t *testing.T) {
 		sent  int
 	}{
 		{"none", ses.Fault{}, "", 1},
-		{"throttled", ses.Fault{Refuse: ses.Throttled}, "TooManyRequestsException", 0},
 		{"rejected", ses.Fault{Refuse: ses.Rejected}, "MessageRejected", 0},
 		{"its own", ses.Fault{Refuse: &ses.Error{Status: 500, Code: "InternalServiceErrorException"}}, "InternalServiceErrorException", 0},
 		{"lost reply", ses.Fault{Drop: true}, "no answer", 1},
-		{"lost refusal", ses.Fault{Drop: true, Refuse: ses.Throttled}, "no answer", 0},
+		{"lost refusal", ses.Fault{Drop: true, Refuse: ses.Rejected}, "no answer", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -147,6 +148,36 @@ func TestFaults(t *testing.T) {
 				t.Errorf("sent %d, told of %d, asked about %d, want %d e-mails", len(s.Sent()), left.Load(), asked.Load(), tt.sent)
 			}
 		})
+	}
+}
+
+// A throttled request is answered before anything in it is looked at: one that SES could not read is
+// told of it only when it comes again.
+func TestThrottled(t *testing.T) {
+	throttled, looked := true, 0
+	s := ses.New(ses.Config{
+		Throttle: func() bool { return throttled },
+		Fault:    func(ses.Email) (f ses.Fault) { looked++; return f },
+	})
+	client := serve(t, s)
+	for _, tt := range []struct{ address, code string }{{"ada@example.com", ""}, {"ada", "BadRequestException"}} {
+		throttled = true
+		if _, err := client.SendEmail(t.Context(), to(tt.address)); code(err) != "TooManyRequestsException" {
+			t.Errorf("%s, throttled: got %q (%v), want TooManyRequestsException", tt.address, code(err), err)
+		}
+		throttled = false
+		if _, err := client.SendEmail(t.Context(), to(tt.address)); code(err) != tt.code {
+			t.Errorf("%s, again: got %q (%v), want %q", tt.address, code(err), err, tt.code)
+		}
+	}
+	w := httptest.NewRecorder()
+	throttled = true
+	s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v2/email/outbound-emails", strings.NewReader("{")))
+	if w.Code != http.StatusTooManyRequests {
+		t.Errorf("no JSON, throttled: got %d %s", w.Code, w.Body)
+	}
+	if len(s.Sent()) != 1 || looked != 1 {
+		t.Errorf("sent %d e-mails, looked at %d, want the one that is not throttled", len(s.Sent()), looked)
 	}
 }
 

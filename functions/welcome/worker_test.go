@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
@@ -31,18 +33,21 @@ const (
 
 type item = map[string]types.AttributeValue
 
-// town is where workers meet: the tables and SES. Its client meets no faults. Users 7 and 8 live here;
+// fixture is where workers meet: the tables and SES. Its client meets no faults. Users 7 and 8 live here;
 // user 9 has no address.
-type town struct {
+type fixture struct {
 	db                     *dynamodb.Client
 	records, users, emails string
-	post                   *post
+	ses                    *fakeSES
+
+	// way is between the workers and SES, if it is not nil.
+	way func(sesv2.HTTPClient) sesv2.HTTPClient
 }
 
-func newTown(t *testing.T, script ...reply) *town {
+func newFixture(t *testing.T, script ...reply) *fixture {
 	t.Helper()
 	db := intenttest.Engine(t)
-	w := &town{db: db, post: newPost(t, script...),
+	w := &fixture{db: db, ses: newFakeSES(t, script...),
 		records: intenttest.Table(t, db, "intent"), users: intenttest.Table(t, db, userIDAttribute), emails: intenttest.Table(t, db, emailIDAttribute)}
 	w.live(t, "7", "ada@example.com", "Ada")
 	w.live(t, "8", "bob@example.com", "")
@@ -51,7 +56,7 @@ func newTown(t *testing.T, script ...reply) *town {
 }
 
 // live puts a user's row.
-func (w *town) live(t *testing.T, id, address, name string) {
+func (w *fixture) live(t *testing.T, id, address, name string) {
 	t.Helper()
 	row := item{userIDAttribute: str(id)}
 	if address != "" {
@@ -65,12 +70,20 @@ func (w *town) live(t *testing.T, id, address, name string) {
 	}
 }
 
+// leave deletes a user's row.
+func (w *fixture) leave(t *testing.T, id string) {
+	t.Helper()
+	if _, err := w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.users, Key: item{userIDAttribute: str(id)}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
 // worker is one process with its own client, faults and wall clock. A crash ends it: its context is
 // over and nothing that it sends to the store arrives any more.
 type worker struct {
-	*town
+	*fixture
 	// plan is asked about each request to the store while the worker lives. Nil lets all pass.
 	plan   func(intenttest.Call) intenttest.Fault
 	batch  *sqsbatch.Batch
@@ -83,9 +96,9 @@ type worker struct {
 }
 
 // worker makes one whose clock is that much ahead.
-func (w *town) worker(t *testing.T, ahead time.Duration) *worker {
+func (w *fixture) worker(t *testing.T, ahead time.Duration) *worker {
 	t.Helper()
-	me := &worker{town: w, ahead: ahead}
+	me := &worker{fixture: w, ahead: ahead}
 	me.ctx, me.cancel = context.WithCancel(t.Context())
 	t.Cleanup(me.cancel)
 	faults := &intenttest.Faults{Plan: func(call intenttest.Call) intenttest.Fault {
@@ -99,9 +112,13 @@ func (w *town) worker(t *testing.T, ahead time.Duration) *worker {
 		return me.plan(call)
 	}}
 	db := intenttest.Engine(t, dynamo.Tune, func(o *dynamodb.Options) { o.HTTPClient = faults.Client() })
+	api := newSES(sesConfig(w.ses.url), "once@example.com")
+	if way := w.way; way != nil {
+		api.client = sesv2.New(api.client.Options(), func(o *sesv2.Options) { o.HTTPClient = way(o.HTTPClient) })
+	}
 	m := mailer{
 		user:   usersTable{client: db, name: w.users}.user,
-		send:   newSES(sesConfig(w.post.url), "once@example.com").send,
+		send:   api.send,
 		emails: emailsTable(w.emails),
 		now:    me.now,
 	}
@@ -139,7 +156,7 @@ func (w *worker) deliver(t *testing.T, messages ...events.SQSMessage) []string {
 		listed = append(listed, failure.ItemIdentifier)
 	}
 	t.Log(w.log.String())
-	for _, private := range []string{"example.com", "Ada", "Bob", "Hello"} {
+	for _, private := range []string{"example.com", "cher", "Ada", "Bob", "Hello"} {
 		if strings.Contains(w.log.String(), private) {
 			t.Errorf("the log tells %q: %s", private, w.log.String())
 		}
@@ -168,10 +185,16 @@ func message(key, user, kind string) events.SQSMessage {
 	}
 }
 
+// received is the message at its nth receive.
+func received(m events.SQSMessage, n int) events.SQSMessage {
+	m.Attributes = map[string]string{"ApproximateReceiveCount": strconv.Itoa(n)}
+	return m
+}
+
 func keyOf(id string) intent.Key { return intent.Key{Scope: "test", Operation: operation, ID: id} }
 
 // record is the lesson's, as it stands.
-func (w *town) record(t *testing.T) intent.Record {
+func (w *fixture) record(t *testing.T) intent.Record {
 	t.Helper()
 	r, err := dynamo.New(w.db, w.records).Load(t.Context(), keyOf("user-7-welcome").String())
 	if err != nil {
@@ -181,7 +204,7 @@ func (w *town) record(t *testing.T) intent.Record {
 }
 
 // wantState checks the lesson's record, and that its row is there exactly when it is completed.
-func (w *town) wantState(t *testing.T, what string, state intent.State) {
+func (w *fixture) wantState(t *testing.T, what string, state intent.State) {
 	t.Helper()
 	r := w.record(t)
 	if r.State != state {
@@ -198,7 +221,7 @@ func (w *town) wantState(t *testing.T, what string, state intent.State) {
 }
 
 // row is the lesson's in the e-mails table, or nil.
-func (w *town) row(t *testing.T) item {
+func (w *fixture) row(t *testing.T) item {
 	t.Helper()
 	out, err := w.db.GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: &w.emails, Key: item{emailIDAttribute: str(keyOf("user-7-welcome").Downstream())}, ConsistentRead: aws.Bool(true),

@@ -23,30 +23,30 @@ type reply struct {
 	does func(w http.ResponseWriter, r *http.Request)
 }
 
-// posted is one e-mail that left.
-type posted struct{ from, to, subject, text, tag string }
+// sentMail is one e-mail that left.
+type sentMail struct{ from, to, subject, text, tag string }
 
-// post plays SES by a script: one reply a request, the last one again once the script is over. What
+// fakeSES plays SES by a script: one reply a request, the last one again once the script is over. What
 // left is counted here, at the far side.
-type post struct {
+type fakeSES struct {
 	url      string
 	mu       sync.Mutex
 	script   []reply
 	arrived  int
-	mails    []posted
+	mails    []sentMail
 	incoming func() // a request has arrived, and nothing has left
 }
 
-func newPost(t *testing.T, script ...reply) *post {
+func newFakeSES(t *testing.T, script ...reply) *fakeSES {
 	t.Helper()
-	p := &post{script: append(script, reply{})}
+	p := &fakeSES{script: append(script, reply{})}
 	s := httptest.NewServer(p)
 	t.Cleanup(s.Close)
 	p.url = s.URL
 	return p
 }
 
-func (p *post) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *fakeSES) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		FromEmailAddress string
 		Destination      struct{ ToAddresses []string }
@@ -74,7 +74,7 @@ func (p *post) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.script = p.script[1:]
 	}
 	if next.status == 0 || next.sends {
-		p.mails = append(p.mails, posted{
+		p.mails = append(p.mails, sentMail{
 			from: in.FromEmailAddress, to: in.Destination.ToAddresses[0],
 			subject: in.Content.Simple.Subject.Data, text: in.Content.Simple.Body.Text.Data, tag: in.EmailTags[0].Value,
 		})
@@ -98,20 +98,20 @@ func (p *post) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // requests is how many have arrived.
-func (p *post) requests() int {
+func (p *fakeSES) requests() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.arrived
 }
 
-func (p *post) sent() []posted {
+func (p *fakeSES) sent() []sentMail {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.mails)
 }
 
 // wantSent compares the e-mails that left, by recipient.
-func (p *post) wantSent(t *testing.T, what string, want map[string]int) {
+func (p *fakeSES) wantSent(t *testing.T, what string, want map[string]int) {
 	t.Helper()
 	got := map[string]int{}
 	for _, m := range p.sent() {
