@@ -84,6 +84,9 @@ func TestRotatedKey(t *testing.T) {
 			r.manager.rotate(newKey)
 			_ = r.want(t, store, intent.StateCompleted, 2, 2)
 			q := r.stripe.requests()
+			if len(q) != 2 {
+				t.FailNow()
+			}
 			if q[0].body != q[1].body || q[0].header.Get("Idempotency-Key") != q[1].header.Get("Idempotency-Key") || q[1].header.Get("Idempotency-Key") == "" {
 				t.Errorf("got %+v, then %+v, want the same request under the same key", q[0], q[1])
 			}
