@@ -63,6 +63,33 @@ func TestNoConnection(t *testing.T) {
 	}
 }
 
+// The tracker's hook comes with HTTP/2 as well, which Stripe speaks, and before the handler sees a request.
+func TestConnectedOverHTTP2(t *testing.T) {
+	arrived := 0
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if arrived++; r.ProtoMajor != 2 {
+			t.Errorf("got %s, want HTTP/2", r.Proto)
+		}
+		panic(http.ErrAbortHandler)
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	for range 2 { // on a new connection, and on the kept one
+		var tracker connTracker
+		request, err := http.NewRequestWithContext(tracker.trace(t.Context()), http.MethodPost, s.URL, strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Client().Do(request); err == nil || !tracker.connected() {
+			t.Errorf("got error %v and connected %t, want an error of a request that may have arrived", err, tracker.connected())
+		}
+	}
+	if arrived != 2 {
+		t.Errorf("arrived: got %d, want 2", arrived)
+	}
+}
+
 // C58: a kept connection that died while the sandbox was frozen takes the request and gives no answer. Whether it arrived nobody
 // knows.
 func TestDeadConnectionIsUnknown(t *testing.T) {

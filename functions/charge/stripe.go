@@ -11,7 +11,6 @@ import (
 
 	"github.com/stripe/stripe-go/v83"
 
-	"github.com/singleeffect/once/shared/conntrack"
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/secret"
 )
@@ -47,7 +46,7 @@ type keyedClient struct {
 // queue retries), no telemetry, no logs (they would carry what Stripe answers), no globals. base is
 // the API's address; empty means Stripe's own. The API version is the one that the library pins.
 //
-// network must tell a trace of its connections, as an *http.Transport does: see conntrack.
+// network must tell a trace of its connections, as an *http.Transport does: see connTracker.
 func newStripe(key *secret.Secret, base string, network http.RoundTripper) *stripeAPI {
 	config := &stripe.BackendConfig{
 		HTTPClient:        &http.Client{Timeout: stripeTimeout, Transport: sendOnce{network}},
@@ -153,9 +152,9 @@ func (s *stripeAPI) pay(ctx context.Context, p payer, o order, a intent.Attempt)
 
 // create asks for the PaymentIntent. connected: the request may have arrived.
 func (s *stripeAPI) create(ctx context.Context, key string, p payer, o order, a intent.Attempt) (pi *stripe.PaymentIntent, connected bool, err error) {
-	var tracker conntrack.Tracker
-	pi, err = s.client(key).V1PaymentIntents.Create(tracker.Trace(ctx), request(p, o, a))
-	return pi, tracker.Connected(), err
+	var tracker connTracker
+	pi, err = s.client(key).V1PaymentIntents.Create(tracker.trace(ctx), request(p, o, a))
+	return pi, tracker.connected(), err
 }
 
 func isUnauthorized(err error) bool {

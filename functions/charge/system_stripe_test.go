@@ -86,7 +86,7 @@ func (r road) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 		r.till.world.Say("  stripe answers %d %s", answer.status, answer.body)
 	})
-	// As an *http.Transport tells it; see conntrack.
+	// As an *http.Transport tells it; see connTracker.
 	if trace := httptrace.ContextClientTrace(request.Context()); trace != nil && !sim.Unreached(err) {
 		trace.GotConn(httptrace.GotConnInfo{})
 	}
