@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -51,7 +52,7 @@ type ledger string
 // adjust changes the balance, never below zero. An unknown account and
 // insufficient funds are refused. The latter depends on what came before, which
 // is why the queue is FIFO with one group an account.
-func (l ledger) adjust(_ context.Context, a adjustment, _ intent.Attempt) (dynamo.Writes, error) {
+func (l ledger) adjust(_ context.Context, a adjustment, at intent.Attempt) (dynamo.Writes, error) {
 	update := &types.Update{
 		TableName:        aws.String(string(l)),
 		Key:              map[string]types.AttributeValue{"account_id": &types.AttributeValueMemberS{Value: string(a.AccountID)}},
@@ -68,14 +69,20 @@ func (l ledger) adjust(_ context.Context, a adjustment, _ intent.Attempt) (dynam
 	return dynamo.Writes{
 		Items:  []types.TransactWriteItem{{Update: update}},
 		Result: adjusted(a),
-		Failed: func(reasons []types.CancellationReason) error { return refuse(reasons[0]) },
+		Failed: func(reasons []types.CancellationReason) error { return refuse(reasons[0], at) },
 	}, nil
 }
 
-// refuse tells by the item that the condition met.
-func refuse(reason types.CancellationReason) error {
-	if len(reason.Item) == 0 {
-		return intent.Refuse(declined{"unknown account"})
+// refuse tells by the item that the condition met. An account that is not there
+// may be opened a moment later, beside the message, so it is refused only after
+// that. Its group waits meanwhile, as its order demands.
+func refuse(reason types.CancellationReason, at intent.Attempt) error {
+	const unknown = "unknown account"
+	switch {
+	case len(reason.Item) == 0 && at.Early():
+		return intent.NotApplied(errors.New(unknown))
+	case len(reason.Item) == 0:
+		return intent.Refuse(declined{unknown})
 	}
 	if _, ok := reason.Item["balance"].(*types.AttributeValueMemberN); !ok {
 		return fmt.Errorf("account has no balance")

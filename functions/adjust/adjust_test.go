@@ -149,6 +149,36 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// C65: the message may overtake its account's row. It is delivered again, and refused only from the fourth receive on.
+func TestAccountComesLater(t *testing.T) {
+	for _, delta := range []int{-400, 400} {
+		b := newBooks(t)
+		early := func(n int) events.SQSMessage {
+			m := message("k", "7", delta)
+			m.Attributes = map[string]string{"ApproximateReceiveCount": fmt.Sprint(n)}
+			return m
+		}
+		for n := 1; n <= 3; n++ {
+			if report, listed := b.deliver(t, early(n)); len(listed) != 1 || report.Failed != 1 {
+				t.Errorf("%d, receive %d: got outcomes %v, failed %d, listed %v, want the message listed", delta, n, report.Outcomes, report.Failed, listed)
+			}
+		}
+		if _, err := intent.Lookup(t.Context(), dynamo.New(b.db, b.records), intent.Key{Scope: "test", Operation: "adjust", ID: "k"}); !errors.Is(err, intent.ErrNoIntent) {
+			t.Errorf("%d: got %v, want no record", delta, err)
+		}
+		b.open(t, "7", cents(1000))
+		report, listed := b.deliver(t, early(4))
+		wantOne(t, "when it is there", report, listed, intent.Executed)
+		if got, want := b.balance(t, "7"), fmt.Sprint(1000+delta); got != want {
+			t.Errorf("balance: got %s, want %s", got, want)
+		}
+
+		b = newBooks(t)
+		report, listed = b.deliver(t, early(4))
+		wantOne(t, "the fourth receive without it", report, listed, intent.Refused)
+	}
+}
+
 func TestAdjusted(t *testing.T) {
 	b := newBooks(t)
 	b.open(t, "7", cents(1000))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,7 +29,7 @@ type order struct {
 }
 
 // Validate returns an *intent.PayloadError that names the field at fault. Which currencies Stripe
-// takes, and from what amount, is Stripe's to say: its no is a refusal.
+// takes, and from what amount, is Stripe's to say: see classifyError.
 func (o *order) Validate() error {
 	if err := o.UserID.Validate("user_id"); err != nil {
 		return err
@@ -101,13 +102,23 @@ func (c charger) charge(ctx context.Context, o order, a intent.Attempt) (any, er
 	case err != nil:
 		return nil, intent.NotApplied(fmt.Errorf("read user: %w", err))
 	case !found:
-		return nil, intent.Refuse(refusal{Reason: unknownUser})
+		return nil, missing(unknownUser, a)
 	case p.customer == "" || p.paymentMethod == "":
-		return nil, intent.Refuse(refusal{Reason: noPaymentMethod})
+		return nil, missing(noPaymentMethod, a)
 	}
 	paid, err := c.pay(ctx, p, o, a)
 	if err != nil {
 		return nil, err
 	}
 	return paid, nil
+}
+
+// missing is what a charge comes to whose payer lacks something. It may be there a moment later: the
+// row is written beside the message, and Stripe's ids when Stripe has told them. So the charge is
+// refused only after that.
+func missing(reason string, a intent.Attempt) error {
+	if a.Early() {
+		return intent.NotApplied(errors.New(reason))
+	}
+	return intent.Refuse(refusal{Reason: reason})
 }

@@ -95,6 +95,47 @@ func TestOwnChecks(t *testing.T) {
 	}
 }
 
+// C65: the message may overtake its user's row, or what Stripe tells of the user. The charge is not applied then, and refused only
+// from the fourth receive on.
+func TestPayerComesLater(t *testing.T) {
+	for name, before := range map[string]map[string]types.AttributeValue{
+		unknownUser: nil, noPaymentMethod: row("cus_7", ""), "no customer": row("", "pm_card_visa"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, p := newMemory(), newProvider(t, paymentIntent("succeeded"))
+			table := &rows{item: before}
+			handler := chargingOf(store, p, usersTable{client: table, name: "users"}.user)
+			receive := func(n int) (intent.Outcome, error) {
+				d := delivery(t, lesson)
+				d.Receives = n
+				return handler.Deliver(context.Background(), d)
+			}
+			for n := 1; n <= 3; n++ {
+				_, err := receive(n)
+				if got := store.records["test#charge#order-8821-charge"].State; !errors.Is(err, intent.ErrReleased) || got != intent.StateReleased {
+					t.Errorf("receive %d: got %s and error %v, want it released", n, got, err)
+				}
+			}
+			table.item = row("cus_7", "pm_card_visa")
+			if out, err := receive(4); out.Kind != intent.Executed || err != nil || len(p.requests()) != 1 {
+				t.Errorf("when it is there: got %s, error %v and %d charges, want one", out.Kind, err, len(p.requests()))
+			}
+
+			clear(store.records)
+			table.item = before
+			if out, err := receive(4); out.Kind != intent.Refused || err != nil {
+				t.Errorf("the fourth receive without it: got %s and error %v, want it refused", out.Kind, err)
+			}
+
+			clear(store.records)
+			lapsed(t, store)
+			if _, err := receive(1); !errors.Is(err, intent.ErrUnknown) || len(p.requests()) != 1 {
+				t.Errorf("after an attempt that may have charged: got error %v and %d charges, want it unknown, and one", err, len(p.requests()))
+			}
+		})
+	}
+}
+
 // rows answers GetItem with one row for every key, and keeps what it was asked.
 type rows struct {
 	item map[string]types.AttributeValue

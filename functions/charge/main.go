@@ -11,6 +11,7 @@ import (
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/environment"
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/secret"
 	"github.com/singleeffect/once/shared/sqsbatch"
 )
 
@@ -21,10 +22,10 @@ func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error
 	base := v.Optional("STRIPE_API_BASE")
 	window := v.Whole("PROVIDER_WINDOW_HOURS", time.Hour)
 	claim := v.Optional("CLAIM")
-	key := v.Optional("STRIPE_API_KEY") // locally; wins over the secret
-	var secret string
-	if key == "" {
-		secret = v.Required("STRIPE_SECRET_ARN")
+	local := v.Optional("STRIPE_API_KEY") // wins over the secret
+	var arn string
+	if local == "" {
+		arn = v.Required("STRIPE_SECRET_ARN")
 	}
 	f, err := environment.NewFunction(operation, v)
 	if err != nil {
@@ -40,15 +41,19 @@ func wire(ctx context.Context, v *environment.Variables) (*sqsbatch.Batch, error
 	default:
 		return nil, &intent.ConfigError{Field: "CLAIM", Reason: fmt.Sprintf("is %q, want batch or put", claim)}
 	}
-	if key == "" {
+	var key *secret.Secret
+	if local != "" {
+		key, err = secret.Fixed(local, apiKeyConfig("STRIPE_API_KEY"))
+	} else {
 		client := secretsmanager.NewFromConfig(f.AWS, func(o *secretsmanager.Options) { o.HTTPClient = dynamo.AttemptClient() })
-		if key, err = readSecret(ctx, client, secret); err != nil {
-			return nil, err
-		}
+		key, err = secret.Read(ctx, client, arn, apiKeyConfig("STRIPE_SECRET_ARN"))
+	}
+	if err != nil {
+		return nil, err
 	}
 	c := charger{
 		user: usersTable{client: f.Client, name: users}.user,
-		pay:  newStripe(key, base).pay,
+		pay:  newStripe(key, base, newTransport()).pay,
 	}
 	return f.Batch(&intent.Keyed[order]{Config: f.Intent, Window: window, Effect: c.charge})
 }

@@ -3,16 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-
 	"github.com/singleeffect/once/shared/environment"
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/secret"
 )
 
 // deployed is a complete environment of the function.
@@ -88,62 +84,67 @@ func TestWindow(t *testing.T) {
 
 // The key comes from Secrets Manager if the environment holds none.
 func TestWireReadsTheSecret(t *testing.T) {
-	const arn = "arn:aws:secretsmanager:us-east-1:123456789012:secret:stripe"
-	asked := 0
-	manager := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked++
-		if got := r.Header.Get("X-Amz-Target"); got != "secretsmanager.GetSecretValue" {
-			t.Errorf("asked for %s", got)
-		}
-		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-		_, _ = w.Write([]byte(`{"ARN":"` + arn + `","SecretString":"` + apiKey + `"}`))
-	}))
-	defer manager.Close()
+	manager := newManager(t, apiKey)
 	values := deployed()
-	values["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = manager.URL
-	if err := wireWith(t, values); err != nil || asked != 0 {
-		t.Errorf("with STRIPE_API_KEY: got error %v after %d calls, want none", err, asked)
+	values["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = manager.url
+	if err := wireWith(t, values); err != nil || manager.reads() != 0 {
+		t.Errorf("with STRIPE_API_KEY: got error %v after %d calls, want none", err, manager.reads())
 	}
 	delete(values, "STRIPE_API_KEY")
 	values["STRIPE_SECRET_ARN"] = arn
-	if err := wireWith(t, values); err != nil || asked != 1 {
-		t.Errorf("with STRIPE_SECRET_ARN: got error %v after %d calls, want none after 1", err, asked)
+	if err := wireWith(t, values); err != nil || manager.reads() != 1 {
+		t.Errorf("with STRIPE_SECRET_ARN: got error %v after %d calls, want none after 1", err, manager.reads())
 	}
 }
 
-type secretFunc func(*secretsmanager.GetSecretValueInput) (*secretsmanager.GetSecretValueOutput, error)
-
-func (f secretFunc) GetSecretValue(_ context.Context, in *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
-	return f(in)
-}
-
-func TestReadSecret(t *testing.T) {
-	tests := []struct {
-		name string
-		out  *secretsmanager.GetSecretValueOutput
-		err  error
-		want string
-	}{
-		{name: "OK", out: &secretsmanager.GetSecretValueOutput{SecretString: aws.String("sk_test_1\n")}, want: "sk_test_1"},
-		{name: "ErrBinary", out: &secretsmanager.GetSecretValueOutput{SecretBinary: []byte("sk_test_1")}},
-		{name: "ErrBlank", out: &secretsmanager.GetSecretValueOutput{SecretString: aws.String(" \n")}},
-		{name: "ErrDenied", err: errors.New("denied")},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := readSecret(context.Background(), secretFunc(func(in *secretsmanager.GetSecretValueInput) (*secretsmanager.GetSecretValueOutput, error) {
-				if *in.SecretId != "arn" {
-					t.Errorf("asked for %s, want arn", *in.SecretId)
+// C59: a key that cannot be used is an error of the start that names the variable, and does not tell the key.
+func TestUnusableKey(t *testing.T) {
+	const key = "sk_test_c4n4ry"
+	for name, text := range map[string]string{
+		"a line break inside":       "sk_test_c4n\n4ry",
+		"two keys":                  key + "\n" + key,
+		"a JSON object":             `{"STRIPE_API_KEY":"` + key + `"}`,
+		"a JSON string":             `"` + key + `"`,
+		"an assignment":             "STRIPE_API_KEY=" + key,
+		"a space inside":            "sk_test_ c4n4ry",
+		"a control character":       "sk_test_c4n\x004ry",
+		"another alphabet":          "sk_test_c4n4rÿ",
+		"a bearer":                  "Bearer " + key,
+		"a publishable key":         "pk_test_c4n4ry",
+		"a webhook's secret":        "whsec_c4n4ry",
+		"a placeholder":             "c4n4ry",
+		"a prefix alone":            "sk_",
+		"no underscore":             "skc4n4ry",
+		"what no key of Stripe has": "sk_test_c4n4ry;",
+	} {
+		t.Run(name, func(t *testing.T) {
+			values := deployed()
+			values["STRIPE_API_KEY"] = text
+			local := wireWith(t, values)
+			values = deployed()
+			delete(values, "STRIPE_API_KEY")
+			values["STRIPE_SECRET_ARN"] = arn
+			values["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = newManager(t, text).url
+			for variable, err := range map[string]error{"STRIPE_API_KEY": local, "STRIPE_SECRET_ARN": wireWith(t, values)} {
+				var of *secret.Error
+				if !errors.As(err, &of) || of.Variable != variable || !strings.Contains(err.Error(), variable) {
+					t.Errorf("got %v, want an error that names %s", err, variable)
 				}
-				return tt.out, tt.err
-			}), "arn")
-			if got != tt.want || (err == nil) != (tt.want != "") {
-				t.Errorf("got %q and error %v, want %q", got, err, tt.want)
-			}
-			if err != nil && (!strings.Contains(err.Error(), "STRIPE_SECRET_ARN") || strings.Contains(err.Error(), "sk_test")) {
-				t.Errorf("error: got %q, want one that names the variable and not the key", err)
+				if err != nil && (strings.Contains(err.Error(), "c4n") || strings.Contains(err.Error(), "4ry")) {
+					t.Errorf("%v tells the key", err)
+				}
 			}
 		})
+	}
+}
+
+func TestUsableKey(t *testing.T) {
+	for _, text := range []string{"sk_test_1", "sk_live_51HaBc09", "rk_test_1", "rk_live_1", "sk_org_live_1", "sk_test_1\n", " sk_test_1\r\n"} {
+		values := deployed()
+		values["STRIPE_API_KEY"] = text
+		if err := wireWith(t, values); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 

@@ -60,6 +60,13 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, next.body)
 }
 
+// answer is another script from now on.
+func (p *provider) answer(script ...reply) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.script = script
+}
+
 func (p *provider) requests() []sent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,3 +88,7 @@ func (r reply) again() reply { r.replayed = true; return r }
 
 const declinedIntent = `, "decline_code": "insufficient_funds", "charge": "ch_1", "payment_intent": {"id": "pi_1", "object": "payment_intent",
 	"client_secret": "pi_1_secret_x", "status": "requires_payment_method"}`
+
+// wrongMode is what Stripe says of a customer of the other mode.
+var wrongMode = reply{status: http.StatusBadRequest, body: `{"error": {"type": "invalid_request_error", "code": "resource_missing", "param": "customer",
+	"message": "No such customer: 'cus_7'; a similar object exists in live mode, but a test mode key was used to make this request."}}`}

@@ -1,31 +1,34 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/singleeffect/once/shared/secret"
 )
 
-// secretGetter is the one call that reading the API key takes. IAM: secretsmanager:GetSecretValue on
-// the secret.
-type secretGetter interface {
-	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+// apiKeyConfig says what is a usable API key of Stripe's. variable is the environment variable that names it,
+// or holds it.
+func apiKeyConfig(variable string) secret.Config {
+	return secret.Config{Variable: variable, Check: checkAPIKey}
 }
 
-// readSecret returns the API key that a string secret holds. White space around it, which editors and
-// shells add, is not part of it.
-func readSecret(ctx context.Context, client secretGetter, arn string) (string, error) {
-	out, err := client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &arn})
-	if err != nil {
-		return "", fmt.Errorf("read the secret STRIPE_SECRET_ARN names: %w", err)
+// checkAPIKey takes the keys that may charge: secret ones and restricted ones, of either mode. What
+// else is in a key is Stripe's to say.
+// Source: https://docs.stripe.com/keys
+func checkAPIKey(text string) error {
+	kind, rest, _ := strings.Cut(text, "_")
+	switch {
+	case kind == "pk":
+		return errors.New("is a publishable key of Stripe's (pk_), want a secret one (sk_) or a restricted one (rk_)")
+	case kind != "sk" && kind != "rk" || rest == "":
+		return errors.New("is no API key of Stripe's: it begins neither with sk_ nor with rk_")
+	case strings.ContainsFunc(rest, notOfAKey):
+		return errors.New("is no API key of Stripe's: it holds more than letters, digits and underscores")
 	}
-	key := strings.TrimSpace(aws.ToString(out.SecretString))
-	if key == "" {
-		return "", errors.New("read the secret STRIPE_SECRET_ARN names: it holds no string")
-	}
-	return key, nil
+	return nil
+}
+
+func notOfAKey(c rune) bool {
+	return !(c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z')
 }

@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/stripe/stripe-go/v83"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/secret"
 )
 
 const (
@@ -27,15 +31,25 @@ const (
 
 // stripeAPI charges through Stripe's PaymentIntents.
 type stripeAPI struct {
-	client *stripe.Client
+	key      *secret.Secret
+	backends *stripe.Backends
+	last     atomic.Pointer[keyedClient]
+}
+
+// keyedClient is a client with the API key that it was made of.
+type keyedClient struct {
+	*stripe.Client
+	key string
 }
 
 // newStripe returns a client with nothing of the library's that works behind our back: no retries (the
 // queue retries), no telemetry, no logs (they would carry what Stripe answers), no globals. base is
 // the API's address; empty means Stripe's own. The API version is the one that the library pins.
-func newStripe(key, base string) stripeAPI {
+//
+// network must tell a trace of its connections, as an *http.Transport does: see connTracker.
+func newStripe(key *secret.Secret, base string, network http.RoundTripper) *stripeAPI {
 	config := &stripe.BackendConfig{
-		HTTPClient:        &http.Client{Timeout: stripeTimeout, Transport: sendOnce{newTransport()}},
+		HTTPClient:        &http.Client{Timeout: stripeTimeout, Transport: sendOnce{network}},
 		MaxNetworkRetries: stripe.Int64(0),
 		EnableTelemetry:   stripe.Bool(false),
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
@@ -43,7 +57,18 @@ func newStripe(key, base string) stripeAPI {
 	if base != "" {
 		config.URL = &base
 	}
-	return stripeAPI{stripe.NewClient(key, stripe.WithBackends(stripe.NewBackendsWithConfig(config)))}
+	return &stripeAPI{key: key, backends: stripe.NewBackendsWithConfig(config)}
+}
+
+// client returns the client of a key. It is kept until the key changes: a client is made of some
+// hundred services, of which this function calls one.
+func (s *stripeAPI) client(key string) *stripe.Client {
+	if last := s.last.Load(); last != nil && last.key == key {
+		return last.Client
+	}
+	made := &keyedClient{stripe.NewClient(key, stripe.WithBackends(s.backends)), key}
+	s.last.Store(made)
+	return made.Client
 }
 
 func newTransport() *http.Transport {
@@ -95,17 +120,44 @@ func request(p payer, o order, a intent.Attempt) *stripe.PaymentIntentCreatePara
 
 // pay makes the charge, or learns what became of it. Where the key replays an answer that was
 // processing, that answer will never change: the PaymentIntent itself tells how it went on.
-func (s stripeAPI) pay(ctx context.Context, p payer, o order, a intent.Attempt) (receipt, error) {
-	pi, err := s.client.V1PaymentIntents.Create(ctx, request(p, o, a))
+//
+// A 401 says that the API key is no longer good: it was rotated while this process was warm. It comes
+// before anything is executed, so the request is made again, once, under the same downstream key: the
+// account is the same, and so are the keys that it remembers.
+func (s *stripeAPI) pay(ctx context.Context, p payer, o order, a intent.Attempt) (receipt, error) {
+	used := s.key.Get()
+	pi, connected, err := s.create(ctx, used, p, o, a)
+	if isUnauthorized(err) {
+		current, unread := s.key.Renew(ctx, used)
+		switch {
+		case current != used:
+			used = current
+			pi, connected, err = s.create(ctx, used, p, o, a)
+		case unread != nil:
+			return receipt{}, intent.Answered(intent.NotApplied(fmt.Errorf("%w; %v", redact(err), unread)))
+		}
+	}
 	if err != nil {
-		return receipt{}, failed(err)
+		return receipt{}, classifyError(err, connected)
 	}
 	if pi.Status == stripe.PaymentIntentStatusProcessing && replayed(pi.LastResponse) {
-		now, err := s.client.V1PaymentIntents.Retrieve(ctx, pi.ID, nil)
+		now, err := s.client(used).V1PaymentIntents.Retrieve(ctx, pi.ID, nil)
 		if err != nil {
-			return receipt{}, unknown(err) // says nothing of the charge, whatever its status
+			return receipt{}, redact(err) // says nothing of the charge, whatever its status
 		}
 		pi = now
 	}
-	return answered(pi)
+	return classifyPayment(pi)
+}
+
+// create asks for the PaymentIntent. connected: the request may have arrived.
+func (s *stripeAPI) create(ctx context.Context, key string, p payer, o order, a intent.Attempt) (pi *stripe.PaymentIntent, connected bool, err error) {
+	var tracker connTracker
+	pi, err = s.client(key).V1PaymentIntents.Create(tracker.trace(ctx), request(p, o, a))
+	return pi, tracker.connected(), err
+}
+
+func isUnauthorized(err error) bool {
+	e, ok := errors.AsType[*stripe.Error](err)
+	return ok && e.HTTPStatusCode == http.StatusUnauthorized
 }

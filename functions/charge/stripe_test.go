@@ -22,7 +22,7 @@ func attempt(id string, number int) intent.Attempt {
 
 func TestRequest(t *testing.T) {
 	p := newProvider(t, paymentIntent("succeeded"))
-	api := newStripe(apiKey, p.url)
+	api := newStripe(fixed(apiKey), p.url, newTransport())
 	first := attempt("order-8821-charge", 1)
 	if _, err := api.pay(context.Background(), payer{"cus_7", "pm_card_visa"}, sample, first); err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestRequest(t *testing.T) {
 	t.Run("the same in every attempt", func(t *testing.T) {
 		again := attempt("order-8821-charge", 7)
 		again.MessageID = "another"
-		if _, err := newStripe(apiKey, p.url).pay(context.Background(), payer{"cus_7", "pm_card_visa"}, sample, again); err != nil {
+		if _, err := newStripe(fixed(apiKey), p.url, newTransport()).pay(context.Background(), payer{"cus_7", "pm_card_visa"}, sample, again); err != nil {
 			t.Fatal(err)
 		}
 		if next := p.requests()[1]; next.body != got.body || next.header.Get("Idempotency-Key") != got.header.Get("Idempotency-Key") {
@@ -94,7 +94,7 @@ func TestBrokenConnectionIsNotSentAgain(t *testing.T) {
 		_ = connection.Close()
 	}
 	p := newProvider(t, paymentIntent("succeeded"), reply{does: reset}, failure(429, "invalid_request_error", "rate_limit", ""))
-	api := newStripe(apiKey, p.url)
+	api := newStripe(fixed(apiKey), p.url, newTransport())
 	if _, err := api.pay(context.Background(), payer{"cus_7", "pm_card_visa"}, sample, attempt("order-1", 1)); err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/stripe/stripe-go/v83"
 
 	"github.com/singleeffect/once/shared/intenttest/sim"
 )
@@ -50,15 +49,8 @@ func newTill(w *sim.World) *till {
 	return &till{world: w, keys: map[string]stored{}, status: map[string]string{}, charges: map[string][]charge{}}
 }
 
-// client is newStripe's as a process has it, but for the way to Stripe.
-func (t *till) client(p *sim.Process) stripeAPI {
-	return stripeAPI{stripe.NewClient(apiKey, stripe.WithBackends(stripe.NewBackendsWithConfig(&stripe.BackendConfig{
-		HTTPClient:        &http.Client{Timeout: stripeTimeout, Transport: sendOnce{road{t, p}}},
-		MaxNetworkRetries: stripe.Int64(0),
-		EnableTelemetry:   stripe.Bool(false),
-		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
-	})))}
-}
+// client is the function's as a process has it, but for the way to Stripe.
+func (t *till) client(p *sim.Process) *stripeAPI { return newStripe(fixed(apiKey), "", road{t, p}) }
 
 // road is a process's way to Stripe.
 type road struct {
@@ -94,6 +86,10 @@ func (r road) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 		r.till.world.Say("  stripe answers %d %s", answer.status, answer.body)
 	})
+	// As an *http.Transport tells it; see connTracker.
+	if trace := httptrace.ContextClientTrace(request.Context()); trace != nil && !sim.Unreached(err) {
+		trace.GotConn(httptrace.GotConnInfo{})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +99,21 @@ func (r road) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// create answers a request for a charge: as the first time, if it knows the key.
+// create answers a request for a charge: as the first time, if it knows the key. Some answers come in front of the idempotency
+// layer, and so say nothing of a key that it knows.
 func (t *till) create(key, request string) (answer page, replayed bool) {
+	if t.world.Unusual() {
+		switch t.world.Rand.IntN(4) {
+		case 0:
+			return complaint(http.StatusTooManyRequests, "invalid_request_error", "rate_limit"), false
+		case 1:
+			return complaint(http.StatusUnauthorized, "invalid_request_error", "api_key_expired"), false
+		case 2:
+			return complaint(http.StatusForbidden, "invalid_request_error", ""), false
+		case 3:
+			return complaint(http.StatusBadRequest, "invalid_request_error", "parameter_missing"), false
+		}
+	}
 	switch first, known := t.keys[key]; {
 	case known && t.world.Now().Sub(first.at) >= stripeWindow: // forgotten
 	case known && first.request != request:
@@ -128,7 +137,7 @@ func (t *till) first(form url.Values) (answer page, kept bool) {
 	if t.world.Unusual() {
 		switch t.world.Rand.IntN(5) {
 		case 0:
-			return complaint(http.StatusTooManyRequests, "invalid_request_error", "rate_limit"), false
+			return complaint(http.StatusBadRequest, "invalid_request_error", "resource_missing"), true
 		case 1:
 			return complaint(http.StatusConflict, "invalid_request_error", "idempotency_key_in_use"), false
 		case 2:

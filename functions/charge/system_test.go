@@ -125,7 +125,11 @@ func (m *market) Wire(p *sim.Process) (sim.Handle, error) {
 func (m *market) Outside() {
 	m.users = 1 + m.Rand.IntN(4)
 	for n := range m.users {
-		m.card(n)
+		if m.Rand.IntN(5) == 0 { // charges may overtake the user's row
+			m.At(m.Soon(), "a new user", func() { m.card(n) })
+		} else {
+			m.card(n)
+		}
 		if m.Rand.IntN(6) == 0 {
 			m.At(m.Soon(), "another card", func() { m.card(n) })
 		}

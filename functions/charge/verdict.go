@@ -1,21 +1,16 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/url"
-	"strings"
+	"slices"
 
 	"github.com/stripe/stripe-go/v83"
 
 	"github.com/singleeffect/once/shared/intent"
 )
 
-// answered reads a PaymentIntent, Stripe's answer to our key.
+// classifyPayment reads a PaymentIntent, Stripe's answer to our key.
 //
 //	succeeded                 completed
 //	requires_payment_method   refused: the card would not pay
@@ -25,7 +20,7 @@ import (
 //	requires_confirmation     unknown: our request confirms, so Stripe did not do what it was asked
 //	requires_capture          unknown: the money is held but not taken; somebody may still capture it
 //	anything else             unknown
-func answered(pi *stripe.PaymentIntent) (receipt, error) {
+func classifyPayment(pi *stripe.PaymentIntent) (receipt, error) {
 	switch pi.Status {
 	case stripe.PaymentIntentStatusSucceeded:
 		paid := receipt{PaymentIntent: pi.ID}
@@ -46,16 +41,25 @@ func answered(pi *stripe.PaymentIntent) (receipt, error) {
 	}
 }
 
-// failed reads the error of a create. The order matters: a status in front of the idempotency layer
-// tells more than the error's type, which is invalid_request_error for most of them.
+// classifyError reads the error of a create. connected: the request had a connection, so it may have
+// arrived. The order matters: a status in front of the idempotency layer tells more than the error's
+// type, which is invalid_request_error for most of them.
 //
-//	5xx                       unknown: it may have charged, and the key replays a stored 500
-//	409                       unknown: a request with this key is still under way
-//	429, 401, 403             not applied
-//	idempotency_error         unknown: the key's first request, which was another, may have charged
-//	card_error                refused
-//	400                       refused
-//	no answer, anything else  unknown
+//	no connection                      not applied
+//	429, 401, 403                      not applied
+//	5xx, 409, 424, any other status    unknown: it may have charged (5xx: the key replays a stored one),
+//	                                   or a request with this key is still under way (409)
+//	idempotency_error                  unknown: the key's first request, which was another, may have charged
+//	api_error, a type of the future    unknown
+//	400, 402, 404 with a refusal code  refused
+//	400, 402, 404                      not applied: keys, modes, accounts, permissions, parameters, API
+//	                                   versions, and every code that we do not know are ours to mend
+//	no answer                          unknown
+//
+// That nothing was sent is our own check: it says nothing of an earlier attempt.
+//
+// What is ours to mend is delivered again, counted as failed, and in the end given up to the dead-letter
+// queue, which rings. Refused, it would be remembered as the customer's no for as long as records are.
 //
 // 429 is "not applied" for lock_timeout too: "a request trying to acquire a lock that's already held
 // elsewhere, and timing out" (https://docs.stripe.com/rate-limits#object-lock-timeouts). Such a
@@ -65,52 +69,81 @@ func answered(pi *stripe.PaymentIntent) (receipt, error) {
 // idempotency layer (https://docs.stripe.com/error-low-level). That is safe because the next attempt
 // asks under the same key, and the window still counts from the attempt that may have charged.
 //
-// A 400 is final, and "most 400s that sent invalid parameters" also come before that layer. So it is
-// marked as the answer to our key only if the key replays it; else it is our own check, in effect, and
-// counts only while no earlier attempt can have charged.
-//
-// One of the request's form is not the business's no: what a faulty release sends would be refused for
-// as long as it is remembered. It is delivered again, and in the end found in the dead-letter queue.
-func failed(err error) error {
+// A 402 comes from the execution, so it is the answer to our key: had an earlier request been executed,
+// its answer would be replayed instead. "Most 400s that sent invalid parameters" (error-low-level, as
+// above) come before the idempotency layer, and others from the execution. So a 400 and a 404 are marked
+// as the answer to our key only if the key replays them; else they are our own check, in effect, and
+// count only while no earlier attempt can have charged.
+func classifyError(err error, connected bool) error {
+	if !connected {
+		return intent.NotApplied(redact(err))
+	}
 	var e *stripe.Error
 	if !errors.As(err, &e) {
-		return unknown(err)
+		return redact(err)
 	}
-	switch {
-	case e.HTTPStatusCode >= http.StatusInternalServerError, e.HTTPStatusCode == http.StatusConflict:
-		return unknown(err)
-	case e.HTTPStatusCode == http.StatusTooManyRequests,
-		e.HTTPStatusCode == http.StatusUnauthorized,
-		e.HTTPStatusCode == http.StatusForbidden:
-		return intent.Answered(intent.NotApplied(unknown(err)))
-	case e.Type == stripe.ErrorTypeIdempotency:
-		return unknown(err)
-	case e.Type == stripe.ErrorTypeCard:
-		return intent.Answered(intent.Refuse(refusalOf(e, cardError)))
-	case e.HTTPStatusCode == http.StatusBadRequest && strings.HasPrefix(string(e.Code), ourFault):
-		said := intent.NotApplied(unknown(err))
-		if replayed(e.LastResponse) {
-			said = intent.Answered(said)
-		}
-		return said
-	case e.HTTPStatusCode == http.StatusBadRequest:
-		no := intent.Refuse(refusalOf(e, invalidRequest))
-		if replayed(e.LastResponse) {
-			no = intent.Answered(no)
-		}
-		return no
+	switch e.HTTPStatusCode {
+	case http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusForbidden:
+		return intent.Answered(intent.NotApplied(redact(err)))
+	case http.StatusBadRequest, http.StatusPaymentRequired, http.StatusNotFound:
 	default:
-		return unknown(err)
+		return redact(err)
 	}
+	if e.Type != stripe.ErrorTypeCard && e.Type != stripe.ErrorTypeInvalidRequest {
+		return redact(err)
+	}
+	verdict := intent.NotApplied(redact(err))
+	if isRefusal(e) {
+		verdict = intent.Refuse(refusalOf(e))
+	}
+	if e.HTTPStatusCode == http.StatusPaymentRequired || replayed(e.LastResponse) {
+		verdict = intent.Answered(verdict)
+	}
+	return verdict
 }
 
-// ourFault begins the codes for a request that is not formed as Stripe wants it: parameter_missing,
-// parameter_unknown, parameter_invalid_integer and so on (https://docs.stripe.com/error-codes). What
-// users and cards can be at fault for has other codes.
-const ourFault = "parameter_"
+// refusalCodes are the error codes that are the customer's or the card's no, or the business's: an
+// amount that Stripe does not take in this currency. All others are ours to mend. processing_error is
+// among them although it is nobody's fault: the key replays it, so this intent has no better end.
+// Source: https://docs.stripe.com/error-codes
+var refusalCodes = []stripe.ErrorCode{
+	stripe.ErrorCodeAmountTooLarge,
+	stripe.ErrorCodeAmountTooSmall,
+	stripe.ErrorCodeAuthenticationRequired,
+	stripe.ErrorCodeCardDeclineRateLimitExceeded,
+	stripe.ErrorCodeCardDeclined,
+	stripe.ErrorCodeExpiredCard,
+	stripe.ErrorCodeIncorrectAddress,
+	stripe.ErrorCodeIncorrectCVC,
+	stripe.ErrorCodeIncorrectNumber,
+	stripe.ErrorCodeIncorrectZip,
+	stripe.ErrorCodeIndiaRecurringPaymentMandateCanceled,
+	stripe.ErrorCodeInsufficientFunds,
+	stripe.ErrorCodeInvalidCVC,
+	stripe.ErrorCodeInvalidExpiryMonth,
+	stripe.ErrorCodeInvalidExpiryYear,
+	stripe.ErrorCodeInvalidNumber,
+	stripe.ErrorCodePaymentIntentAuthenticationFailure,
+	stripe.ErrorCodePaymentIntentPaymentAttemptFailed,
+	stripe.ErrorCodePaymentMethodCustomerDecline,
+	stripe.ErrorCodePaymentMethodProviderDecline,
+	stripe.ErrorCodeProcessingError,
+}
 
-func refusalOf(e *stripe.Error, reason string) refusal {
-	no := refusal{Reason: reason, Code: string(e.Code), DeclineCode: string(e.DeclineCode), Param: e.Param}
+// wrongModeDeclines are the decline codes that speak of the API key's mode and not of the card: a live
+// card met a test key, or a test card a live one. The last two are in answers but not in Stripe's list
+// (https://docs.stripe.com/declines/codes). Every other decline code only says why the card was declined.
+var wrongModeDeclines = []stripe.DeclineCode{stripe.DeclineCodeTestModeDecline, "test_mode_live_card", "live_mode_test_card"}
+
+func isRefusal(e *stripe.Error) bool {
+	return slices.Contains(refusalCodes, e.Code) && !slices.Contains(wrongModeDeclines, e.DeclineCode)
+}
+
+func refusalOf(e *stripe.Error) refusal {
+	no := refusal{Reason: invalidRequest, Code: string(e.Code), DeclineCode: string(e.DeclineCode), Param: e.Param}
+	if e.Type == stripe.ErrorTypeCard {
+		no.Reason = cardError
+	}
 	if e.PaymentIntent != nil {
 		no.PaymentIntent = e.PaymentIntent.ID
 	}
@@ -120,51 +153,4 @@ func refusalOf(e *stripe.Error, reason string) refusal {
 // replayed reports whether an answer is the one that Stripe stored under our key.
 func replayed(r *stripe.APIResponse) bool {
 	return r != nil && r.Header.Get("Idempotent-Replayed") == "true"
-}
-
-// stripeError is what may be logged of an answer of Stripe's. The library's own error prints the whole
-// PaymentIntent, client secret and card data included, and Stripe's messages repeat what was sent.
-type stripeError struct {
-	Status        int // HTTP
-	Type          string
-	Code          string // or the status of the PaymentIntent
-	Param         string
-	PaymentIntent string
-	RequestID     string // under which Stripe's own logs know it
-}
-
-func (e *stripeError) Error() string {
-	text := fmt.Sprintf("stripe answered %d", e.Status)
-	for _, part := range []struct{ name, value string }{
-		{"type", e.Type}, {"code", e.Code}, {"param", e.Param}, {"payment intent", e.PaymentIntent}, {"request", e.RequestID},
-	} {
-		if part.value != "" {
-			text += ", " + part.name + " " + part.value
-		}
-	}
-	return text
-}
-
-// errUnreadable is returned for an answer that is not of Stripe's form, such as a proxy's page. What
-// the library says of it quotes the body.
-var errUnreadable = errors.New("stripe's answer is not readable")
-
-// unknown is err without what must not be logged.
-func unknown(err error) error {
-	var e *stripe.Error
-	var broken net.Error
-	var call *url.Error
-	switch {
-	case errors.As(err, &e):
-		said := &stripeError{Status: e.HTTPStatusCode, Type: string(e.Type), Code: string(e.Code), Param: e.Param, RequestID: e.RequestID}
-		if e.PaymentIntent != nil {
-			said.PaymentIntent = e.PaymentIntent.ID
-		}
-		return said
-	case errors.As(err, &call), errors.As(err, &broken), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return fmt.Errorf("call stripe: %w", err)
-	default:
-		return errUnreadable
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/secret"
 )
 
 const apiKey = "sk_test_of_the_tests"
@@ -22,12 +23,24 @@ func charging(store intent.Store, p *provider) *intent.Keyed[order] {
 }
 
 func chargingOf(store intent.Store, p *provider, user func(context.Context, string) (payer, bool, error)) *intent.Keyed[order] {
-	c := charger{user: user, pay: newStripe(apiKey, p.url).pay}
+	return keyedOf(store, charger{user: user, pay: newStripe(fixed(apiKey), p.url, newTransport()).pay})
+}
+
+func keyedOf(store intent.Store, c charger) *intent.Keyed[order] {
 	return &intent.Keyed[order]{
 		Config: intent.Config{Scope: "test", Operation: operation, Store: store},
 		Window: stripeWindow,
 		Effect: c.charge,
 	}
+}
+
+// fixed is an API key that stays.
+func fixed(key string) *secret.Secret {
+	s, err := secret.Fixed(key, apiKeyConfig("STRIPE_API_KEY"))
+	if err != nil {
+		panic(err) // a mistake of the test's
+	}
+	return s
 }
 
 func delivery(t *testing.T, body []byte) intent.Delivery {
@@ -76,10 +89,21 @@ func TestAnswers(t *testing.T) {
 		{"requires_action", paymentIntent("requires_action"), refused, refused, `{"reason":"requires_action","payment_intent":"pi_1"}`},
 		{"canceled", paymentIntent("canceled"), refused, refused, `{"reason":"canceled","payment_intent":"pi_1"}`},
 
-		{"400", failure(400, "invalid_request_error", "amount_too_small", `, "param": "amount"`), refused, unknown, `{"reason":"invalid_request","code":"amount_too_small","param":"amount"}`},
-		{"400 replayed", failure(400, "invalid_request_error", "resource_missing", `, "param": "customer"`).again(), refused, refused, `{"reason":"invalid_request","code":"resource_missing","param":"customer"}`},
+		{"400 of the amount", failure(400, "invalid_request_error", "amount_too_small", `, "param": "amount"`), refused, unknown, `{"reason":"invalid_request","code":"amount_too_small","param":"amount"}`},
+		{"400 of the amount, replayed", failure(400, "invalid_request_error", "amount_too_large", `, "param": "amount"`).again(), refused, refused, `{"reason":"invalid_request","code":"amount_too_large","param":"amount"}`},
 		{"400, of our making", failure(400, "invalid_request_error", "parameter_unknown", `, "param": "colour"`), released, unknown, ""},
 		{"400, of our making, replayed", failure(400, "invalid_request_error", "parameter_missing", `, "param": "currency"`).again(), released, released, ""},
+		// C57: keys of the wrong mode or account, API versions, and what nobody has classified.
+		{"no such customer", failure(400, "invalid_request_error", "resource_missing", `, "param": "customer"`), released, unknown, ""},
+		{"no such customer, replayed", failure(400, "invalid_request_error", "resource_missing", `, "param": "customer"`).again(), released, released, ""},
+		{"a similar object exists in live mode", wrongMode, released, unknown, ""},
+		{"livemode mismatch", failure(400, "invalid_request_error", "livemode_mismatch", ""), released, unknown, ""},
+		{"no code", failure(400, "invalid_request_error", "", ""), released, unknown, ""},
+		{"a code of the future", failure(400, "invalid_request_error", "moon_phase_mismatch", ""), released, unknown, ""},
+		{"a card error of the future", failure(402, "card_error", "moon_phase_mismatch", ""), released, released, ""},
+		{"a live card and a test key", failure(402, "card_error", "card_declined", `, "decline_code": "test_mode_live_card"`), released, released, ""},
+		{"404, of a wrong address", failure(404, "invalid_request_error", "", ""), released, unknown, ""},
+		{"402 of another type", failure(402, "invalid_request_error", "balance_insufficient", ""), released, released, ""},
 
 		{"401", failure(401, "invalid_request_error", "", ""), released, released, ""},
 		{"403", failure(403, "invalid_request_error", "", ""), released, released, ""},
@@ -94,8 +118,11 @@ func TestAnswers(t *testing.T) {
 		{"idempotency error", failure(400, "idempotency_error", "", ""), unknown, unknown, ""},
 		{"409 in flight", failure(409, "invalid_request_error", "idempotency_key_in_use", ""), unknown, unknown, ""},
 		{"409 of any type", failure(409, "card_error", "card_declined", ""), unknown, unknown, ""},
-		{"402 of another type", failure(402, "invalid_request_error", "balance_insufficient", ""), unknown, unknown, ""},
-		{"404", failure(404, "invalid_request_error", "", ""), unknown, unknown, ""},
+		{"400 of Stripe's own making", failure(400, "api_error", "", ""), unknown, unknown, ""},
+		{"400 of a type of the future", failure(400, "lunar_error", "amount_too_small", ""), unknown, unknown, ""},
+		{"404 of a proxy", reply{status: 404, body: "<html>cus_7</html>"}, unknown, unknown, ""},
+		{"408 of a proxy", failure(408, "invalid_request_error", "", ""), unknown, unknown, ""},
+		{"424", failure(424, "invalid_request_error", "", ""), unknown, unknown, ""},
 		{"500", failure(500, "api_error", "", ""), unknown, unknown, ""},
 		{"500 replayed", failure(500, "api_error", "", "").again(), unknown, unknown, ""},
 		{"503 of a proxy", reply{status: 503, body: "<html>cus_7</html>"}, unknown, unknown, ""},

@@ -30,7 +30,7 @@ var stories = map[string]struct {
 	"duplicate-in-batch":           {from: "packed", status: shipped, other: "packed"},
 	"in-eventbridge-envelope":      {from: "packed", status: shipped, other: "packed"},
 	"poison":                       {from: "packed", status: "packed", other: shipped, hold: []int{1}, reason: "unreadable: "},
-	"unknown-order":                {from: "packed", status: shipped, other: "packed", hold: []int{0}, reason: "unprocessable: "},
+	"unknown-order":                {from: "packed", status: shipped, other: "packed", hold: []int{0}, reason: "unprocessable: "}, // of which it is the fourth receive (C65)
 }
 
 func TestSampleEvents(t *testing.T) {

@@ -137,10 +137,11 @@ func TestErrorWithoutItem(t *testing.T) {
 // The order that is read need not be the one that refused: what it says now is not guessed from.
 func TestOrderChangesBeforeTheRead(t *testing.T) {
 	for name, now := range map[string]item{
-		"not yet shipped any more": {statusAttribute: text("packed")},
-		"no status any more":       {},
-		"shipped earlier":          {statusAttribute: text(shipped), shippedAtAttribute: number(noon - 1)},
-		"shipped without a time":   {statusAttribute: text(shipped)},
+		"not yet shipped any more":  {statusAttribute: text("packed")},
+		"no status any more":        {},
+		"shipped earlier":           {statusAttribute: text(shipped), shippedAtAttribute: number(noon - 1)},
+		"shipped without a time":    {statusAttribute: text(shipped)},
+		"put back, shipped earlier": {statusAttribute: text("packed"), shippedAtAttribute: number(noon - 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

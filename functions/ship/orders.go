@@ -24,10 +24,11 @@ const (
 	updateShipped = "SET #status = :shipped, shipped_at = :at"
 
 	// Without attribute_exists the update of an unknown order would create it. Without the list a late
-	// redelivery undoes delivered. Without the time the end state depends on the order of two deliveries.
-	conditionUnshipped = "attribute_exists(order_id) AND (attribute_not_exists(#status)" +
-		" OR #status IN (:pending, :placed, :confirmed, :paid, :processing, :packed)" +
-		" OR (#status = :shipped AND (attribute_not_exists(shipped_at) OR shipped_at < :at)))"
+	// redelivery undoes delivered. Without the time the end state depends on the order of two deliveries,
+	// and a late copy ships an order again that somebody has put back.
+	conditionUnshipped = "attribute_exists(order_id)" +
+		" AND (attribute_not_exists(#status) OR #status IN (:pending, :placed, :confirmed, :paid, :processing, :packed, :shipped))" +
+		" AND (attribute_not_exists(shipped_at) OR shipped_at < :at)"
 
 	projectionOrder = "order_id, #status, shipped_at"
 )
@@ -47,12 +48,12 @@ type ordersTable struct {
 }
 
 // ship is the effect: one conditional write, after which the order is shipped at the latest time that
-// any shipment has named, or past shipped and as it was. So it does not matter how many deliveries
-// there are, nor in which order they come. (An order that is delivered before the first of them keeps
-// having no shipped_at.)
+// any shipment has named, or as others made it since: past shipped, or put back. So it does not matter
+// how many deliveries there are, nor in which order they come. (An order that is delivered before the
+// first of them keeps having no shipped_at.)
 //
 // The SDK's retry of a write whose reply was lost meets its own time: equal, and well.
-func (t ordersTable) ship(ctx context.Context, s shipment, _ intent.Attempt) error {
+func (t ordersTable) ship(ctx context.Context, s shipment, a intent.Attempt) error {
 	key := item{orderIDAttribute: text(string(s.OrderID))}
 	values := item{":shipped": text(shipped), ":at": &types.AttributeValueMemberN{Value: strconv.FormatInt(int64(s.ShippedAt), 10)}}
 	for _, status := range before {
@@ -80,7 +81,7 @@ func (t ordersTable) ship(ctx context.Context, s shipment, _ intent.Attempt) err
 			return fmt.Errorf("read order that was not marked as shipped: %w", err)
 		}
 	}
-	return s.refused(order)
+	return s.refused(order, a)
 }
 
 func (t ordersTable) read(ctx context.Context, key item) (item, error) {

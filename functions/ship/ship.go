@@ -40,15 +40,22 @@ var (
 // errMoved is returned when the order that is read no longer is the one that refused the write.
 var errMoved = errors.New("order changed between the write and the read")
 
-// refused tells by the order that refused the write whether that is well: it is past shipped, or
-// shipped at the same time or a later one. A status that nobody has ranked is not guessed at.
-func (s shipment) refused(order item) error {
-	if len(order) == 0 {
-		return intent.Quarantine(errors.New("unknown order"))
+// errUnknownOrder is returned for an order that has no row.
+var errUnknownOrder = errors.New("unknown order")
+
+// refused tells by the order that refused the write whether that is well: it is past shipped, or was
+// shipped at the same time or a later one. A status that nobody has ranked is not guessed at. An order
+// that is not there may be written a moment later, beside the message; it is quarantined after that.
+func (s shipment) refused(order item, a intent.Attempt) error {
+	switch {
+	case len(order) == 0 && a.Early():
+		return intent.NotApplied(errUnknownOrder)
+	case len(order) == 0:
+		return intent.Quarantine(errUnknownOrder)
 	}
 	attribute, ok := order[statusAttribute]
 	if !ok {
-		return errMoved
+		return s.overtaken(order)
 	}
 	status, ok := attribute.(*types.AttributeValueMemberS)
 	switch {
@@ -56,15 +63,14 @@ func (s shipment) refused(order item) error {
 		return intent.Quarantine(errors.New("order's status is no string"))
 	case slices.Contains(past, status.Value):
 		return nil
-	case slices.Contains(before, status.Value):
-		return errMoved
-	case status.Value != shipped:
+	case status.Value != shipped && !slices.Contains(before, status.Value):
 		return intent.Quarantine(fmt.Errorf("order's status %.64q is neither before shipped nor past it", status.Value))
 	}
 	return s.overtaken(order)
 }
 
-// overtaken tells by a shipped order whether its time is the one to stay.
+// overtaken tells by an order that is not past shipped whether its time is the one to stay: it was
+// shipped then, and is still, or somebody has put it back since.
 func (s shipment) overtaken(order item) error {
 	attribute, ok := order[shippedAtAttribute]
 	if !ok {
@@ -72,11 +78,11 @@ func (s shipment) overtaken(order item) error {
 	}
 	number, ok := attribute.(*types.AttributeValueMemberN)
 	if !ok {
-		return intent.Quarantine(errors.New("shipped order's shipped_at is no number"))
+		return intent.Quarantine(errors.New("order's shipped_at is no number"))
 	}
 	at, err := strconv.ParseFloat(number.Value, 64) // exact for whole milliseconds, and takes what somebody else may have written
 	if err != nil {
-		return intent.Quarantine(fmt.Errorf("read shipped order's shipped_at: %w", err))
+		return intent.Quarantine(fmt.Errorf("read order's shipped_at: %w", err))
 	}
 	if at < float64(s.ShippedAt) {
 		return errMoved

@@ -140,6 +140,48 @@ func TestShippedAlready(t *testing.T) {
 	}
 }
 
+// C78: an order that was shipped and put back stays where it was put, whatever copies of that shipment and of earlier ones
+// come late. A later shipment ships it.
+func TestPutBack(t *testing.T) {
+	w := newWorld(t)
+	for _, status := range []string{"", "pending", "placed", "confirmed", "paid", "processing", "packed"} {
+		w.put(t, "8821", status, item{shippedAtAttribute: number(noon)})
+		want := w.row(t, "8821")
+		for _, at := range []int64{noon, noon - 1} {
+			w.wantDone(t, message("8821", at))
+			if got := w.row(t, "8821"); got != want {
+				t.Errorf("put back to %q, a copy of a shipment at %d: got %s, want %s as it was", status, at, got, want)
+			}
+		}
+		w.wantDone(t, message("8821", noon+1))
+		if got, want := w.row(t, "8821"), shippedRow("8821", noon+1); got != want {
+			t.Errorf("put back to %q, a later shipment: got %s, want %s", status, got, want)
+		}
+	}
+}
+
+// C65: the message may overtake its order's row. It is delivered again, and quarantined only from the fourth receive on, or
+// where nobody knows how often it was received.
+func TestOrderComesLater(t *testing.T) {
+	w := newWorld(t)
+	for n := 1; n <= 3; n++ {
+		w.wantListed(t, received(message("8821", noon), n))
+		if got := w.row(t, "8821"); got != "none" {
+			t.Errorf("receive %d: got %s, want the order not created", n, got)
+		}
+	}
+	w.wantQuarantined(t, received(message("8821", noon), 4), "unknown order")
+	w.wantQuarantined(t, message("8821", noon), "unknown order")
+
+	w = newWorld(t)
+	w.wantListed(t, received(message("8821", noon), 1))
+	w.put(t, "8821", "packed", nil)
+	w.wantDone(t, received(message("8821", noon), 2))
+	if got, want := w.row(t, "8821"), shippedRow("8821", noon); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // What nobody has ranked is left to a person, untouched.
 func TestQuarantined(t *testing.T) {
 	w := newWorld(t)
@@ -153,6 +195,8 @@ func TestQuarantined(t *testing.T) {
 		"number":                  {item{statusAttribute: number(4)}, "status is no string"},
 		"null":                    {item{statusAttribute: &types.AttributeValueMemberNULL{Value: true}}, "status is no string"},
 		"time that is no number":  {item{statusAttribute: text(shipped), shippedAtAttribute: text("noon")}, "shipped_at is no number"},
+		"the same, put back":      {item{statusAttribute: text("packed"), shippedAtAttribute: text("noon")}, "shipped_at is no number"},
+		"the same, of no status":  {item{shippedAtAttribute: text("noon")}, "shipped_at is no number"},
 		"long status, shortened":  {item{statusAttribute: text(strings.Repeat("x", 300))}, `status "` + strings.Repeat("x", 64) + `"`},
 		"unranked though shipped": {item{statusAttribute: text("lost"), shippedAtAttribute: number(noon)}, `status "lost"`},
 	} {

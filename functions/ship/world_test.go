@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -174,4 +175,10 @@ func message(order string, at int64) events.SQSMessage {
 		EventSourceARN: "arn:aws:sqs:us-east-1:123456789012:once-ship",
 		Body:           fmt.Sprintf(`{"order_id":%q,"shipped_at":%d}`, order, at),
 	}
+}
+
+// received is m at its nth receive.
+func received(m events.SQSMessage, n int) events.SQSMessage {
+	m.Attributes = map[string]string{"ApproximateReceiveCount": strconv.Itoa(n)}
+	return m
 }

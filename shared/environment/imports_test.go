@@ -22,8 +22,9 @@ var mayImport = map[string][]string{
 	"shared/dynamo":      {"shared/intent"},
 	"shared/sqsbatch":    {"shared/intent"},
 	"shared/telemetry":   {"shared/intent"},
+	"shared/secret":      nil,
 	"shared/environment": {"shared/intent", "shared/dynamo", "shared/sqsbatch", "shared/telemetry"},
-	"functions/*":        {"shared/intent", "shared/dynamo", "shared/sqsbatch", "shared/telemetry", "shared/environment"},
+	"functions/*":        {"shared/intent", "shared/dynamo", "shared/sqsbatch", "shared/telemetry", "shared/environment", "shared/secret"},
 	// What tests are made of, and nothing else: the packages below it, too.
 	"shared/intenttest": {"shared/intent", "shared/intenttest/memdb"},
 }

@@ -177,6 +177,58 @@ func TestRefusalsAreNotStored(t *testing.T) {
 	}
 }
 
+// What stands in front of the idempotency layer answers before anybody looks at the key: also where the key has an answer, and where
+// its first request is under way. It says nothing of that request, and the key answers as before afterwards.
+func TestRefusalsComeBeforeTheKey(t *testing.T) {
+	for refusal, status := range map[Refusal]int{RateLimited: 429, LockTimeout: 429, Unauthorized: 401, Forbidden: 403, NotExecuted: 500} {
+		t.Run(string(refusal), func(t *testing.T) {
+			inside, release := make(chan struct{}), make(chan struct{})
+			s, client := start(t, Config{
+				Fault: func(r Request) Fault {
+					if r.Arrival == 2 || r.Arrival == 3 {
+						return Fault{Refuse: refusal}
+					}
+					return Fault{}
+				},
+				AfterEffect: func(Request) {
+					close(inside)
+					<-release
+				},
+			})
+			wantRefused := func(when string) {
+				t.Helper()
+				if failed := createFails(t, client, order("key-1")); failed.HTTPStatusCode != status || replayed(failed.LastResponse) {
+					t.Errorf("%s: got %d, replayed %t, want %d", when, failed.HTTPStatusCode, replayed(failed.LastResponse), status)
+				}
+			}
+			first := make(chan error, 1)
+			go func() {
+				_, err := client.V1PaymentIntents.Create(context.Background(), order("key-1"))
+				first <- err
+			}()
+			<-inside
+			wantRefused("under way")
+			close(release)
+			if err := <-first; err != nil {
+				t.Errorf("the first request: %v", err)
+			}
+			wantRefused("answered")
+			if again := create(t, client, order("key-1")); !replayed(again.LastResponse) {
+				t.Error("the key forgot its first answer")
+			}
+			wantCharges(t, s, 1)
+		})
+	}
+	t.Run("another API key", func(t *testing.T) {
+		s, client := start(t, Config{})
+		create(t, client, order("key-1"))
+		if failed := createFails(t, clientOf(t, s, "sk_live_1"), order("key-1")); failed.HTTPStatusCode != http.StatusUnauthorized {
+			t.Errorf("got %d, want 401", failed.HTTPStatusCode)
+		}
+		wantCharges(t, s, 1)
+	})
+}
+
 func TestInvalidParametersAreNotStored(t *testing.T) {
 	s, client := start(t, Config{})
 	failed := createFails(t, client, with(order("key-1"), func(p *stripego.PaymentIntentCreateParams) { p.Amount = stripego.Int64(0) }))
