@@ -23,6 +23,7 @@ var parameters = map[string]string{
 	"VisibilityTimeoutSeconds": "12",
 	"LeaseMarginSeconds":       "1",
 	"MaximumConcurrency":       "2",
+	"Scope":                    scope,
 	// These enable the mappings of charge and of welcome; Stripe's key itself comes from the environment.
 	"StripeSecretArn": "arn:aws:secretsmanager:us-east-1:000000000000:secret:stripe-demo",
 	"EmailFrom":       "shop@example.com",

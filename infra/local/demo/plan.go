@@ -32,7 +32,7 @@ func (a action) key() intent.Key {
 	if a.operation.key == nil {
 		return intent.Key{}
 	}
-	return intent.Key{Scope: stackName, Operation: a.operation.name, ID: a.operation.key(a)}
+	return intent.Key{Scope: scope, Operation: a.operation.name, ID: a.operation.key(a)}
 }
 
 const (

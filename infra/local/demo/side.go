@@ -25,8 +25,12 @@ import (
 	"github.com/singleeffect/once/infra/local/stripe"
 )
 
-// stackName is the scope of the functions, too.
-const stackName = "once-demo"
+const (
+	stackName = "once-demo"
+
+	// scope is set on purpose: the intents are planned before there is a stack to have a default.
+	scope = "demo"
+)
 
 // side is one of the two systems that get the same messages: the guarded
 // functions, or their naive twins. Each has tables, queues, workers, a provider
