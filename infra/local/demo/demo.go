@@ -123,8 +123,11 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	for _, s := range sides {
 		s.stack.Stop() // what is counted now is final
 	}
-	report.Rows, err = account(ctx, taught, all, once, naive, reached)
-	return report, err
+	if report.Rows, err = account(ctx, taught, all, once, naive, reached); err != nil {
+		return Report{}, err
+	}
+	report.Leaks = once.log.told()
+	return report, nil
 }
 
 // drain waits until everything is settled.
