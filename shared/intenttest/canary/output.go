@@ -34,7 +34,7 @@ func capture(t *testing.T) *output {
 }
 
 // next is what was written since the last time.
-func (o *output) next(t *testing.T) string {
+func (o *output) next(t testing.TB) string {
 	t.Helper()
 	text, err := io.ReadAll(io.NewSectionReader(o.file, o.read, 1<<30))
 	if err != nil {
