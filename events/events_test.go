@@ -109,7 +109,7 @@ func TestFIFOAttributes(t *testing.T) {
 					if got["MessageGroupId"] != body.Account {
 						t.Errorf("record %d: group %q, want the account %q", i, got["MessageGroupId"], body.Account)
 					}
-					key := intent.Key{Scope: "once", Operation: function, ID: body.Key}
+					key := intent.Key{Scope: "123456789012/us-east-1/once", Operation: function, ID: body.Key}
 					if body.Key != "" && !strings.HasPrefix(story, "redriven") && got["MessageDeduplicationId"] != key.DeduplicationID() {
 						t.Errorf("record %d: deduplication id %q, want that of %s", i, got["MessageDeduplicationId"], key)
 					}

@@ -2,10 +2,12 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/shared/telemetry"
 )
 
 // visibleMessages is SQS's count of what could be received (Amazon SQS developer guide, "Available CloudWatch metrics for Amazon SQS").
@@ -47,4 +49,24 @@ func ringsAtOne(a template.Alarm) bool {
 	least := map[string]int{"GreaterThanThreshold": a.Threshold + 1, "GreaterThanOrEqualToThreshold": a.Threshold}[a.Comparison]
 	return a.Namespace == "AWS/SQS" && a.Metric == visibleMessages && least == 1 && len(a.Actions) > 0 && len(a.Dimensions) == 1 &&
 		(a.Statistic == "Maximum" || a.Statistic == "Sum") && a.EvaluationPeriods == 1 && a.Period <= soonest
+}
+
+// alarmScope looks at the alarms on what the functions count: of another scope there is no such metric, and missing data rings nothing.
+func alarmScope(s Stack, found report) {
+	for _, a := range s.Alarms {
+		if a.Namespace != telemetry.Namespace {
+			continue
+		}
+		operation := a.Dimensions["Operation"]
+		i := slices.IndexFunc(s.Functions, func(f template.Function) bool { return f.Folder == operation })
+		if i < 0 {
+			found(a.LogicalID, "watches operation %q, of which there is no function", operation)
+			continue
+		}
+		f := s.Functions[i]
+		scope, declared := f.Environment["SCOPE"] // where it is not, another rule says so
+		if declared && a.Dimensions["Scope"] != scope {
+			found(a.LogicalID, "watches scope %q, and %s has SCOPE %q", a.Dimensions["Scope"], f.LogicalID, scope)
+		}
+	}
 }

@@ -28,6 +28,8 @@ const intentTable = `  IntentTable:
       PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}
 `
 
+const scope = "!If [HasScope, !Ref Scope, !Sub '${AWS::AccountId}/${AWS::Region}/${AWS::StackName}']"
+
 var broken = []breakage{
 	{"effect-class", "an unknown class", "EffectClass: Keyed", "EffectClass: Exactly", "ChargeFunction", []string{`"Exactly"`, `"Keyed"`}, nil},
 	{"effect-class", "no class", "      Tags:\n        EffectClass: Natural\n", "", "ShipFunction", []string{`EffectClass ""`, `"Natural"`}, nil},
@@ -68,6 +70,12 @@ var broken = []breakage{
 	{"dead-letter-alarm", "that tells nobody", "AlarmActions: [!Ref AlarmTopic]", "AlarmActions: []", "ChargeDeadLetterQueue",
 		[]string{"with an action", "and 0 actions"}, nil},
 
+	{"alarm-scope", "of another (C53)", "- {Name: Scope, Value: " + scope + "}\n        - {Name: Operation, Value: charge}",
+		"- {Name: Scope, Value: once}\n        - {Name: Operation, Value: charge}", "ChargeInDoubtAlarm",
+		[]string{`scope "once"`, `SCOPE "123456789012/eu-central-1/once"`}, nil},
+	{"alarm-scope", "of no function", "{Name: Operation, Value: welcome}", "{Name: Operation, Value: greet}", "WelcomeInDoubtAlarm",
+		[]string{`operation "greet"`}, nil},
+
 	{"receive-count", "four (C08)", "maxReceiveCount: 5", "maxReceiveCount: 4", "ChargeQueue", []string{"4 receives", "less than 5"}, nil},
 
 	{"batch-item-failures", "not reported (C03)", "FunctionResponseTypes: [ReportBatchItemFailures]", "FunctionResponseTypes: []",
@@ -86,8 +94,11 @@ var broken = []breakage{
 	{"dead-letter-retention", "no longer than the queue's", "MessageRetentionPeriod: 1209600", "MessageRetentionPeriod: 345600",
 		"ChargeDeadLetterQueue", []string{"4 days", "ChargeQueue"}, nil},
 
-	{"record-retention", "a day too short", "RETENTION_DAYS: !Ref RetentionDays", "RETENTION_DAYS: '18'", "ChargeFunction",
-		[]string{"18 days", "19 days", "4 days in ChargeQueue", "14 days in ChargeDeadLetterQueue", "1 day of slack"}, nil},
+	{"max-age", "less than the queues keep", "MessageRetentionPeriod: 345600", "MessageRetentionPeriod: 432000", "ChargeFunction",
+		[]string{"19 days old", "20 days", "5 days in ChargeQueue", "14 days in ChargeDeadLetterQueue", "1 day of slack"}, nil},
+
+	{"record-retention", "a day too short", "RETENTION_DAYS: !Ref RetentionDays", "RETENTION_DAYS: '39'", "ChargeFunction",
+		[]string{"39 days", "40 days", "19 days old", "1 day of slack"}, nil},
 	{"record-retention", "no number", "RETENTION_DAYS: !Ref RetentionDays", "RETENTION_DAYS: ninety", "WelcomeFunction",
 		[]string{`RETENTION_DAYS "ninety"`, "whole number"}, nil},
 
@@ -119,7 +130,7 @@ var broken = []breakage{
 	).Replace(intentTable), "IntentTable", []string{`"eu-central-1" "us-east-1"`, "EVENTUAL", "STRONG"}, nil},
 
 	{"variables-declared", "one less (C22)", "          USERS_TABLE: !Ref UsersTable\n", "", "ChargeFunction", []string{"reads USERS_TABLE", "QUEUE_URL"}, nil},
-	{"variables-declared", "one less for all (C22)", "        SCOPE: !Ref AWS::StackName\n", "", "ShipFunction", []string{"reads SCOPE", "ORDERS_TABLE"}, nil},
+	{"variables-declared", "one less for all (C22)", "        SCOPE: " + scope + "\n", "", "ShipFunction", []string{"reads SCOPE", "ORDERS_TABLE"}, nil},
 
 	{"processors", "more than one", "    MemorySize: 256\n", "    MemorySize: 3008\n", "ShipFunction", []string{"3008 MB", "GOMAXPROCS 1"}, nil},
 

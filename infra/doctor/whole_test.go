@@ -22,6 +22,7 @@ func TestTemplate(t *testing.T) {
 	sound(t, nil)
 	const secret = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf"
 	sound(t, map[string]string{"StripeSecretArn": secret, "EmailFrom": "shop@example.com", "NotificationEmail": "ops@example.com"})
+	sound(t, map[string]string{"Scope": "123456789012/us-east-1/once"})
 	// As the demo has them.
 	sound(t, map[string]string{
 		"FunctionTimeoutSeconds": "2", "VisibilityTimeoutSeconds": "12", "LeaseMarginSeconds": "1", "MaximumConcurrency": "2",

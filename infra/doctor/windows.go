@@ -7,6 +7,9 @@ import (
 )
 
 const (
+	// maxAge is how old an intent may be to run without a record: the functions have the library's default of intent.Config.MaxAge.
+	maxAge = 19 * 24 * time.Hour
+
 	// retentionSlack is for clocks that differ, and for TTL's own notion of a day.
 	retentionSlack = 24 * time.Hour
 
@@ -24,19 +27,32 @@ const (
 // skewMargin is how far clocks may differ; the functions have the core's default.
 func skewMargin() time.Duration { return intent.Config{}.WithDefaults().SkewMargin }
 
-func recordRetention(s Stack, found report) {
+// oldestIntent counts on what SQS may keep: a message that outlived it in its queues would be quarantined although it never ran.
+func oldestIntent(s Stack, found report) {
 	for _, f := range s.feeds() {
 		if f.dead == nil || f.Tags[classTag] == natural {
 			continue
 		}
-		kept, err := whole(f.Function, "RETENTION_DAYS", 24*time.Hour)
+		if need := f.queue.Retention + f.dead.Retention + retentionSlack; maxAge < need {
+			found(f.LogicalID, "runs an intent without a record until it is %s old, and a message of it may come after %s: %s in %s, %s in %s and %s of slack",
+				span(maxAge), span(need), span(f.queue.Retention), f.queue.LogicalID, span(f.dead.Retention), f.dead.LogicalID, span(retentionSlack))
+		}
+	}
+}
+
+func recordRetention(s Stack, found report) {
+	for _, f := range s.Functions {
+		if f.Tags[classTag] == natural {
+			continue
+		}
+		kept, err := whole(f, "RETENTION_DAYS", 24*time.Hour)
 		if err != nil {
 			found(f.LogicalID, "%v", err)
 			continue
 		}
-		if need := f.queue.Retention + f.dead.Retention + retentionSlack; kept < need {
-			found(f.LogicalID, "remembers an intent for %s, and a message of it may come after %s: %s in %s, %s in %s and %s of slack",
-				span(kept), span(need), span(f.queue.Retention), f.queue.LogicalID, span(f.dead.Retention), f.dead.LogicalID, span(retentionSlack))
+		if need := 2*maxAge + 2*retentionSlack; kept < need {
+			found(f.LogicalID, "remembers an intent for %s, less than %s: one that is %s old may run, a redrive makes its message young for as long again, "+
+				"and %s of slack for each", span(kept), span(need), span(maxAge), span(retentionSlack))
 		}
 	}
 }

@@ -38,7 +38,9 @@ func (s *side) outcome(ctx context.Context, a action) (intent.Outcome, error) {
 	if a.operation.natural() {
 		return intent.Outcome{}, intent.ErrNoIntent
 	}
-	return intent.Lookup(ctx, dynamo.New(s.stack.DB, s.stack.Table("IntentTable")), a.key())
+	o, err := intent.Lookup(ctx, dynamo.New(s.stack.DB, s.stack.Table("IntentTable")), a.key())
+	s.log.look("a record's reason: " + o.Reason)
+	return o, err
 }
 
 // account counts what became of the crowd on both sides. In quarantine may be, of

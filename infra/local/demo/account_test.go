@@ -102,7 +102,7 @@ func accounts(t *testing.T, s *side, all []action) {
 func inDoubtOf(t *testing.T, s *side, a action) {
 	t.Helper()
 	b := intent.Blind[json.RawMessage]{
-		Config: intent.Config{Scope: stackName, Operation: a.operation.name, Store: dynamo.New(s.stack.DB, s.stack.Table("IntentTable"))},
+		Config: intent.Config{Scope: scope, Operation: a.operation.name, Store: dynamo.New(s.stack.DB, s.stack.Table("IntentTable"))},
 		Effect: func(context.Context, json.RawMessage, intent.Attempt) (any, error) {
 			return nil, errors.New("connection lost")
 		},

@@ -23,6 +23,7 @@ var parameters = map[string]string{
 	"VisibilityTimeoutSeconds": "12",
 	"LeaseMarginSeconds":       "1",
 	"MaximumConcurrency":       "2",
+	"Scope":                    scope,
 	// These enable the mappings of charge and of welcome; Stripe's key itself comes from the environment.
 	"StripeSecretArn": "arn:aws:secretsmanager:us-east-1:000000000000:secret:stripe-demo",
 	"EmailFrom":       "shop@example.com",
@@ -122,8 +123,11 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	for _, s := range sides {
 		s.stack.Stop() // what is counted now is final
 	}
-	report.Rows, err = account(ctx, taught, all, once, naive, reached)
-	return report, err
+	if report.Rows, err = account(ctx, taught, all, once, naive, reached); err != nil {
+		return Report{}, err
+	}
+	report.Leaks = once.log.told()
+	return report, nil
 }
 
 // drain waits until everything is settled.

@@ -89,6 +89,7 @@ func user(a action) []row {
 		"stripe_customer":       text(customer(a)),
 		"stripe_payment_method": text(card),
 		"email":                 text(email),
+		"name":                  text("Ada " + a.user),
 	}}}
 }
 

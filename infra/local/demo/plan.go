@@ -32,7 +32,7 @@ func (a action) key() intent.Key {
 	if a.operation.key == nil {
 		return intent.Key{}
 	}
-	return intent.Key{Scope: stackName, Operation: a.operation.name, ID: a.operation.key(a)}
+	return intent.Key{Scope: scope, Operation: a.operation.name, ID: a.operation.key(a)}
 }
 
 const (
@@ -60,7 +60,7 @@ func crowd(n int, now time.Time) ([]action, error) {
 	var all []action
 	for i := range n {
 		for _, o := range operations {
-			a, err := action{operation: o, user: fmt.Sprint(1001 + i), order: fmt.Sprint(10_001 + i), items: cartItems}.at(now)
+			a, err := action{operation: o, user: fmt.Sprint(canary, 1001+i), order: fmt.Sprint(canary, 10_001+i), items: cartItems}.at(now)
 			if err != nil {
 				return nil, err
 			}

@@ -121,7 +121,9 @@ func (s *side) quarantine(o *operation) (map[string]string, error) {
 		if !quarantined(m) {
 			continue
 		}
-		reasons[m.Body] = m.MessageAttributes[sqsbatch.ReasonAttribute].StringValue
+		reason := m.MessageAttributes[sqsbatch.ReasonAttribute].StringValue
+		s.log.look("a reason in quarantine: " + reason)
+		reasons[m.Body] = reason
 	}
 	return reasons, nil
 }

@@ -43,6 +43,7 @@ type Row struct {
 type Report struct {
 	Lessons []Lesson
 	Rows    []Row
+	Leaks   []string // guarded: what output or a reason tells of messages, rows or secrets
 }
 
 // summary is the last line of standard output. Readers rely on its names.
@@ -111,9 +112,12 @@ func (e *Effects) count(i end) {
 	}
 }
 
-// Err says what a run failed to show: a duplicate or a loss of the guarded
+// Err says what a run failed to show: a duplicate, a loss or a leak of the guarded
 // functions, or that the faults did no harm to a twin, which proves nothing.
 func (r Report) Err() error {
+	if len(r.Leaks) > 0 {
+		return fmt.Errorf("told of messages, rows or secrets: %q", r.Leaks)
+	}
 	for _, lesson := range r.Lessons {
 		if err := lesson.Err(); err != nil {
 			return err

@@ -64,6 +64,7 @@ func TestReportErr(t *testing.T) {
 	}{
 		{"OK", func(*Report) {}, ""},
 		{"a duplicate", func(r *Report) { r.Rows[0].Once.Duplicates = 1 }, "ship: 1 duplicates and 0 losses"},
+		{"a leak", func(r *Report) { r.Leaks = []string{"order-canary1-charge"} }, "order-canary1-charge"},
 		{"a loss", func(r *Report) { r.Rows[1].Once.Lost = 2 }, "welcome: 0 duplicates and 2 losses"},
 		{"a stray", func(r *Report) {
 			r.Rows[1].Once.Lost, r.Rows[1].Once.Wrong, r.Rows[1].Strays = 1, 1, []string{"x in quarantine: conflict: y"}

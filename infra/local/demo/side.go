@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -25,8 +24,12 @@ import (
 	"github.com/singleeffect/once/infra/local/stripe"
 )
 
-// stackName is the scope of the functions, too.
-const stackName = "once-demo"
+const (
+	stackName = "once-demo"
+
+	// scope is set on purpose: the intents are planned before there is a stack to have a default.
+	scope = "demo"
+)
 
 // side is one of the two systems that get the same messages: the guarded
 // functions, or their naive twins. Each has tables, queues, workers, a provider
@@ -38,7 +41,7 @@ type side struct {
 	mail     *ses.Server
 	chaos    *chaos
 	closers  []func()
-	log      io.Writer
+	log      *leaks
 	redriven int // messages that were moved from a dead-letter queue to its queue
 
 	mu         sync.Mutex
@@ -55,14 +58,14 @@ func open(ctx context.Context, functions string, c Config, t *Trouble) (_ *side,
 		chaos:      newChaos(functions != "", c.Seed),
 		deliveries: map[string]int{},
 		crashes:    map[string]int{},
-		log:        c.Log,
+		log:        &leaks{out: c.Log},
 	}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	environment := map[string]string{"STRIPE_API_KEY": "sk_test_demo"}
+	environment := map[string]string{"STRIPE_API_KEY": "sk_test_" + canary}
 	for name, service := range map[string]http.Handler{"STRIPE_API_BASE": s.provider, "AWS_ENDPOINT_URL_SESV2": s.mail} {
 		if environment[name], err = s.serve(service); err != nil {
 			return nil, err
@@ -77,7 +80,7 @@ func open(ctx context.Context, functions string, c Config, t *Trouble) (_ *side,
 		Environment: environment,
 		Prepare:     s.prepare,
 		Observe:     s.observe,
-		Log:         c.Log,
+		Log:         s.log,
 	}
 	if t != nil {
 		t.replace(&options)

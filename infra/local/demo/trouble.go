@@ -56,6 +56,7 @@ type Ended struct {
 type Aftermath struct {
 	Ends     []Ended
 	Strays   []string // what nobody sent and is in quarantine all the same
+	Leaks    []string // what the functions' output or a reason tells of messages, rows or secrets
 	Redriven int      // messages that went from a dead-letter queue back to its queue
 }
 
@@ -152,5 +153,6 @@ func (s *side) aftermath(ctx context.Context, all []action, reached map[action]b
 			result.Strays = append(result.Strays, fmt.Sprintf("%s: %s: %s", o.name, body, reason))
 		}
 	}
+	result.Leaks = s.log.told()
 	return result, nil
 }

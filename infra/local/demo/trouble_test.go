@@ -115,7 +115,7 @@ func leaves(t *testing.T, s *side, all []action) {
 func refuses(t *testing.T, s *side, a action) {
 	t.Helper()
 	b := intent.Blind[json.RawMessage]{
-		Config: intent.Config{Scope: stackName, Operation: a.operation.name, Store: dynamo.New(s.stack.DB, s.stack.Table("IntentTable"))},
+		Config: intent.Config{Scope: scope, Operation: a.operation.name, Store: dynamo.New(s.stack.DB, s.stack.Table("IntentTable"))},
 		Effect: func(context.Context, json.RawMessage, intent.Attempt) (any, error) { return nil, intent.Refuse("no") },
 	}
 	out, err := b.Deliver(t.Context(), intent.Delivery{Key: a.key().ID, Payload: []byte(a.body), MessageID: "1"})

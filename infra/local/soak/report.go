@@ -23,6 +23,7 @@ type Report struct {
 
 	odd    int // intents whose record or quarantine does not fit
 	strays []string
+	leaks  []string
 	wanted Config
 }
 
@@ -52,6 +53,8 @@ func (r Report) Err() error {
 		return fmt.Errorf("%d intents whose record or quarantine does not fit", r.odd)
 	case len(r.strays) > 0:
 		return fmt.Errorf("in quarantine, and nobody's: %q", r.strays)
+	case len(r.leaks) > 0:
+		return fmt.Errorf("told of messages, rows or secrets: %q", r.leaks)
 	case r.Intents < r.wanted.Intents || r.Kills < r.wanted.Kills:
 		return fmt.Errorf("%d intents and %d kills, want %d and %d: the run proves too little",
 			r.Intents, r.Kills, r.wanted.Intents, r.wanted.Kills)

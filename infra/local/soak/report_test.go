@@ -26,6 +26,7 @@ func TestErr(t *testing.T) {
 		{"a loss", func(r *Report) { r.Lost = 2 }, "0 duplicates and 2 losses"},
 		{"an odd record", func(r *Report) { r.odd = 1 }, "1 intents whose record"},
 		{"a stray", func(r *Report) { r.strays = []string{"ship: x: y"} }, "ship: x: y"},
+		{"a leak", func(r *Report) { r.leaks = []string{"order-canary1-charge"} }, "order-canary1-charge"},
 		{"too few kills", func(r *Report) { r.Kills = 19 }, "100 intents and 19 kills, want 100 and 20"},
 		{"too few intents", func(r *Report) { r.Intents = 99 }, "99 intents and 20 kills, want 100 and 20"},
 		{"a quiet network", func(r *Report) { r.LostReplies = 0 }, "no reply was lost"},

@@ -56,7 +56,7 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	fmt.Fprintln(c.Progress, t.met())
 	r := Report{
 		Deliveries: t.delivered, Kills: t.kills, LostReplies: t.lost, Redriven: after.Redriven,
-		strays: after.Strays, wanted: c,
+		strays: after.Strays, leaks: after.Leaks, wanted: c,
 	}
 	for _, e := range after.Ends {
 		v := judge(e)

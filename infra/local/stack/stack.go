@@ -23,7 +23,7 @@ type Options struct {
 	// Root is the project's folder, with template.yaml in it. Required.
 	Root string
 
-	// Name is the stack's name, and so the functions' scope. Required.
+	// Name is the stack's name, and part of the functions' scope unless a parameter sets that. Required.
 	Name string
 
 	// Parameters replace the template's defaults.

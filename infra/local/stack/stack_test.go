@@ -170,7 +170,7 @@ func hurriedQueues(t *testing.T, s *Stack) {
 // adds; names that are not declared are not passed on, as SAM does not.
 func sameEnvironment(t *testing.T, s *Stack) {
 	shared := map[string]string{
-		"SCOPE": "once-test", "INTENT_TABLE": s.Table("IntentTable"), "LEASE_MARGIN_SECONDS": "1", "RETENTION_DAYS": "90",
+		"SCOPE": "000000000000/us-east-1/once-test", "INTENT_TABLE": s.Table("IntentTable"), "LEASE_MARGIN_SECONDS": "1", "RETENTION_DAYS": "90",
 		"GOGC": "200", "GOMAXPROCS": "1", "AWS_ENDPOINT_URL_DYNAMODB": s.DynamoDB, "AWS_ENDPOINT_URL_SQS": s.SQS,
 		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "", "AWS_ENDPOINT_URL_SESV2": "", "AWS_REGION": "us-east-1",
 	}

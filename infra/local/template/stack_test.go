@@ -14,6 +14,9 @@ import (
 
 const root = "../../.."
 
+// stackScope is the default of the stack that these tests read.
+const stackScope = "123456789012/eu-central-1/once"
+
 // local resolves references as the tests of this package do: names in plain sight.
 func local(r Reference) (string, error) {
 	switch {
@@ -69,7 +72,7 @@ func TestStack(t *testing.T) {
 	} {
 		alarms := stackAlarms(f.name, f.alarms)
 		function := stackFunction(f.name, f.class, f.variables, alarms)
-		function.VersionDescription += f.more
+		function.VersionDescription += f.more + ", " // and the parameter Scope, which is empty
 		function.Events[0].Enabled = !f.off
 		want.Functions = append(want.Functions, function)
 		want.Queues = append(want.Queues, stackQueues(f.name)...)
@@ -98,7 +101,7 @@ func stackFunction(name, class string, variables map[string]string, alarms []Ala
 	f := Function{
 		LogicalID: name + "Function", Folder: strings.ToLower(name), Architecture: "arm64", Timeout: 30 * time.Second, MemoryMB: 256,
 		Environment: map[string]string{
-			"GOGC": "200", "GOMAXPROCS": "1", "SCOPE": "once", "INTENT_TABLE": "IntentTable", "LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90",
+			"GOGC": "200", "GOMAXPROCS": "1", "SCOPE": stackScope, "INTENT_TABLE": "IntentTable", "LEASE_MARGIN_SECONDS": "3", "RETENTION_DAYS": "90",
 			"QUEUE_URL": "http://localhost/" + name + "Queue", "DEAD_LETTER_QUEUE_URL": "http://localhost/" + name + "DeadLetterQueue",
 			"AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SQS": "", "AWS_ENDPOINT_URL_SECRETS_MANAGER": "", "AWS_ENDPOINT_URL_SESV2": "",
 		},
@@ -151,7 +154,7 @@ func stackAlarms(name string, metrics []string) []Alarm {
 	for _, metric := range metrics {
 		a := alarm
 		a.LogicalID, a.Namespace, a.Metric, a.Statistic = name+strings.TrimSuffix(metric, "s")+"Alarm", "Once", metric, "Sum"
-		a.Dimensions = map[string]string{"Scope": "once", "Operation": strings.ToLower(name)}
+		a.Dimensions = map[string]string{"Scope": stackScope, "Operation": strings.ToLower(name)}
 		alarms = append(alarms, a)
 	}
 	return alarms
@@ -169,13 +172,18 @@ func TestStackParameters(t *testing.T) {
 			"FunctionTimeoutSeconds": "2", "VisibilityTimeoutSeconds": "12", "LeaseMarginSeconds": "1"}, ""},
 		{"x86", map[string]string{"Architecture": "x86_64"}, ""},
 		{"another architecture", map[string]string{"Architecture": "riscv"}, `Parameters.Architecture is "riscv"`},
-		{"record retention of the queues' and a day", map[string]string{"RetentionDays": "19"}, ""},
-		{"record retention below", map[string]string{"RetentionDays": "18"}, `Parameters.RetentionDays is "18": its MinValue is 19`},
+		{"record retention of the least days", map[string]string{"RetentionDays": "40"}, ""},
+		{"record retention below", map[string]string{"RetentionDays": "39"}, `Parameters.RetentionDays is "39": its MinValue is 40`},
+		{"another stack's scope", map[string]string{"Scope": "210987654321/us-gov-west-1/Once-2"}, ""},
+		{"a scope that imitates a separator", map[string]string{"Scope": "once#charge"}, "Parameters.Scope"},
+		{"a scope that CloudWatch does not take", map[string]string{"Scope": ":once"}, "must be empty or letters, digits"},
+		{"a scope of two bytes a character", map[string]string{"Scope": "größe"}, "must be empty or letters, digits"},
+		{"a scope of more than any stack's", map[string]string{"Scope": strings.Repeat("x", 92)}, "its MaxLength is 91"},
 		{"no lease margin", map[string]string{"LeaseMarginSeconds": "0"}, "Parameters.LeaseMarginSeconds"},
 		{"a batch that needs a window", map[string]string{"BatchSize": "11"}, "Parameters.BatchSize"},
 		{"a secret", map[string]string{"StripeSecretArn": secret}, ""},
 		{"every secret", map[string]string{"StripeSecretArn": strings.Replace(secret, "stripe-AbCdEf", "*", 1)}, "the ARN of one secret"},
-		{"a secret with a name that is too long", map[string]string{"StripeSecretArn": secret + strings.Repeat("x", 200)}, "its MaxLength is 200"},
+		{"a secret with a name that is too long", map[string]string{"StripeSecretArn": secret + strings.Repeat("x", 200)}, "its MaxLength is 128"},
 		{"a sender", map[string]string{"EmailFrom": "shop@example.com"}, ""},
 		{"a sender with a name", map[string]string{"EmailFrom": "Shop <shop@example.com>"}, "must be empty or one bare e-mail address"},
 		{"somebody to tell", map[string]string{"NotificationEmail": "ops@example.com"}, ""},
@@ -239,11 +247,13 @@ func TestStackVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := strings.Repeat("x", 200-len(secret))
+	longestScope := "123456789012/ap-southeast-1/" + strings.Repeat("x", 63) // what a stack with the longest name that its queues allow has
+	long := strings.Repeat("x", 128-len(secret))
 	values := map[string]string{
 		"FunctionTimeoutSeconds": "10", "LeaseMarginSeconds": "60", "RetentionDays": "3650", "StripeSecretArn": secret + long,
 		"EmailFrom": "shop@example.com", "BatchSize": "1", "MaximumConcurrency": "5", "ReservedConcurrency": "1000", "LogRetentionDays": "1",
 		"VisibilityTimeoutSeconds": "720", "NotificationEmail": "ops@example.com", "GradualDeployment": "false", "Architecture": "x86_64", "Claim": "put",
+		"Scope": longestScope,
 	}
 	for name := range before.Parameters {
 		value, known := values[name]
@@ -267,7 +277,8 @@ func TestStackVersions(t *testing.T) {
 	}
 	after, err := stack(t, map[string]string{
 		"FunctionTimeoutSeconds": "120", "VisibilityTimeoutSeconds": "720", "LeaseMarginSeconds": "60", "RetentionDays": "3650",
-		"StripeSecretArn": values["StripeSecretArn"], "EmailFrom": strings.Repeat("x", 200-len("@example.com")) + "@example.com",
+		"StripeSecretArn": values["StripeSecretArn"], "EmailFrom": strings.Repeat("x", 128-len("@example.com")) + "@example.com",
+		"Scope": longestScope,
 	})
 	if err != nil {
 		t.Fatal(err)
