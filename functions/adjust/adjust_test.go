@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -313,7 +312,7 @@ func TestValidate(t *testing.T) {
 		`{"account_id":"","delta_cents":1}`:                     "account_id",
 		`{"account_id":null,"delta_cents":1}`:                   "account_id",
 	} {
-		_, err := intent.Decode[adjustment](json.RawMessage(body))
+		_, err := intent.Decode[adjustment](intenttest.Payload(t, body))
 		var payload *intent.PayloadError
 		switch {
 		case field == "" && err != nil:

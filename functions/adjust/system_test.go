@@ -158,14 +158,14 @@ func (b *bank) ask(id string, a adjustment) {
 	if err != nil {
 		b.Fail("send: %v", err)
 	}
-	fingerprint, err := intent.FingerprintOf(body)
+	payload, err := intent.ParsePayload(body)
 	if err != nil {
-		b.Fail("fingerprint: %v", err)
+		b.Fail("payload: %v", err)
 	}
 	if b.asked[m.Key] == nil {
 		b.asked[m.Key] = map[intent.Fingerprint]adjustment{}
 	}
-	b.asked[m.Key][fingerprint] = a
+	b.asked[m.Key][payload.Fingerprint()] = a
 	b.Produce(s, in)
 }
 

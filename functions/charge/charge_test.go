@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 )
 
 func TestPayload(t *testing.T) {
@@ -34,7 +35,7 @@ func TestPayload(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := intent.Decode[order]([]byte(tt.body))
+			_, err := intent.Decode[order](intenttest.Payload(t, tt.body))
 			var at *intent.PayloadError
 			switch {
 			case tt.field == "" && err != nil:

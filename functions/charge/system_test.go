@@ -172,14 +172,14 @@ func (m *market) card(user int) {
 func (m *market) ask(id string, o order) {
 	body := fmt.Appendf(nil, `{"user_id":%q,"amount_cents":%d,"currency":%q}`, o.UserID, o.AmountCents, o.Currency)
 	message := sqsbatch.Message{Key: intent.Key{Scope: sim.Scope, Operation: operation, ID: id}, Time: m.Now(), Body: body}
-	fingerprint, err := intent.FingerprintOf(body)
+	payload, err := intent.ParsePayload(body)
 	if err != nil {
-		m.Fail("fingerprint: %v", err)
+		m.Fail("payload: %v", err)
 	}
 	if m.asked[message.Key] == nil {
 		m.asked[message.Key] = map[intent.Fingerprint]order{}
 	}
-	m.asked[message.Key][fingerprint] = o
+	m.asked[message.Key][payload.Fingerprint()] = o
 	in, err := message.Input(m.QueueURL())
 	if err != nil {
 		m.Fail("send: %v", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 	"github.com/singleeffect/once/shared/secret"
 )
 
@@ -45,11 +46,7 @@ func fixed(key string) *secret.Secret {
 
 func delivery(t *testing.T, body []byte) intent.Delivery {
 	t.Helper()
-	fingerprint, err := intent.FingerprintOf(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return intent.Delivery{Key: "order-8821-charge", Fingerprint: fingerprint, Payload: body, MessageID: "m-1"}
+	return intenttest.Delivery(t, "order-8821-charge", body)
 }
 
 // lapsed leaves the record of an attempt that nobody heard of again, an hour ago.

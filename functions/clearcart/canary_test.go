@@ -28,7 +28,7 @@ func TestCanaries(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return lambda.NewHandler(batch.Handle), nil
+			return batch, nil
 		},
 	}.Test(t)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -247,7 +246,7 @@ func TestValidate(t *testing.T) {
 		`{"user_id":"7","checked_out_at":"1795953600000"}`: "checked_out_at",
 		`{"user_id":"7","checked_out_at":true}`:            "checked_out_at",
 	} {
-		_, err := intent.Decode[checkout](json.RawMessage(body))
+		_, err := intent.Decode[checkout](intenttest.Payload(t, body))
 		var payload *intent.PayloadError
 		switch {
 		case field == "" && err != nil:
@@ -256,7 +255,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%.80s: got %v, want an error of the field %s", body, err, field)
 		}
 	}
-	c, err := intent.Decode[checkout](json.RawMessage(`{"user_id":7,"checked_out_at":"2026-11-29T12:00:00Z"}`))
+	c, err := intent.Decode[checkout](intenttest.Payload(t, `{"user_id":7,"checked_out_at":"2026-11-29T12:00:00Z"}`))
 	if err != nil || c != (checkout{UserID: "7", CheckedOutAt: noon}) {
 		t.Errorf("got %+v and error %v", c, err)
 	}

@@ -48,7 +48,7 @@ func canaries(row func(*canary.Set) map[string]types.AttributeValue) canary.Func
 			if err != nil {
 				return nil, err
 			}
-			return lambda.NewHandler(batch.Handle), nil
+			return batch, nil
 		},
 	}
 }

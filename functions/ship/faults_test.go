@@ -128,7 +128,7 @@ func TestErrorWithoutItem(t *testing.T) {
 	w.put(t, "8821", shipped, item{shippedAtAttribute: number(noon)})
 	w.wantDone(t, message("8821", noon))
 	w.put(t, "8821", "lost", nil)
-	w.wantQuarantined(t, message("8821", noon), `status "lost"`)
+	w.wantQuarantined(t, message("8821", noon), "status is neither before shipped nor past it")
 	if reads != 3 {
 		t.Errorf("got %d reads, want 3", reads)
 	}

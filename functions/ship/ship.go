@@ -64,7 +64,7 @@ func (s shipment) refused(order item, a intent.Attempt) error {
 	case slices.Contains(past, status.Value):
 		return nil
 	case status.Value != shipped && !slices.Contains(before, status.Value):
-		return intent.Quarantine(fmt.Errorf("order's status %.64q is neither before shipped nor past it", status.Value))
+		return intent.Quarantine(errors.New("order's status is neither before shipped nor past it"))
 	}
 	return s.overtaken(order)
 }

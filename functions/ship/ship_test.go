@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 )
 
 // carrier stands for the carrier's own write, delivered, among the times of shipments.
@@ -189,16 +189,15 @@ func TestQuarantined(t *testing.T) {
 		more   item
 		reason string
 	}{
-		"unranked status":         {item{statusAttribute: text("lost")}, `status "lost"`},
-		"other case":              {item{statusAttribute: text("Delivered")}, `status "Delivered"`},
-		"blank":                   {item{statusAttribute: text("")}, `status ""`},
+		"unranked status":         {item{statusAttribute: text("lost")}, "status is neither before shipped nor past it"},
+		"other case":              {item{statusAttribute: text("Delivered")}, "status is neither before shipped nor past it"},
+		"blank":                   {item{statusAttribute: text("")}, "status is neither before shipped nor past it"},
 		"number":                  {item{statusAttribute: number(4)}, "status is no string"},
 		"null":                    {item{statusAttribute: &types.AttributeValueMemberNULL{Value: true}}, "status is no string"},
 		"time that is no number":  {item{statusAttribute: text(shipped), shippedAtAttribute: text("noon")}, "shipped_at is no number"},
 		"the same, put back":      {item{statusAttribute: text("packed"), shippedAtAttribute: text("noon")}, "shipped_at is no number"},
 		"the same, of no status":  {item{shippedAtAttribute: text("noon")}, "shipped_at is no number"},
-		"long status, shortened":  {item{statusAttribute: text(strings.Repeat("x", 300))}, `status "` + strings.Repeat("x", 64) + `"`},
-		"unranked though shipped": {item{statusAttribute: text("lost"), shippedAtAttribute: number(noon)}, `status "lost"`},
+		"unranked though shipped": {item{statusAttribute: text("lost"), shippedAtAttribute: number(noon)}, "status is neither before shipped nor past it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.put(t, "8821", "", c.more)
@@ -267,7 +266,7 @@ func TestValidate(t *testing.T) {
 		`{"order_id":"8821","shipped_at":0}`:                             "shipped_at",
 		`{"order_id":"8821","shipped_at":1795953600000.5}`:               "shipped_at",
 	} {
-		_, err := intent.Decode[shipment](json.RawMessage(body))
+		_, err := intent.Decode[shipment](intenttest.Payload(t, body))
 		var payload *intent.PayloadError
 		switch {
 		case field == "" && err != nil:
@@ -277,7 +276,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	// What cannot be read is not run, whatever is beside it.
-	s, err := intent.Decode[shipment](json.RawMessage(fmt.Sprintf(`{"order_id":"8821","shipped_at":%d}`, noon)))
+	s, err := intent.Decode[shipment](intenttest.Payload(t, fmt.Sprintf(`{"order_id":"8821","shipped_at":%d}`, noon)))
 	if err != nil || s != (shipment{OrderID: "8821", ShippedAt: noon}) {
 		t.Errorf("got %+v and error %v", s, err)
 	}

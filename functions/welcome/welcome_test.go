@@ -33,7 +33,7 @@ func TestPayload(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := intent.Decode[greeting]([]byte(tt.body))
+			_, err := intent.Decode[greeting](intenttest.Payload(t, tt.body))
 			var at *intent.PayloadError
 			switch {
 			case tt.field == "" && err != nil:

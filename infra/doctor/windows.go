@@ -8,7 +8,7 @@ import (
 
 const (
 	// maxAge is how old an intent may be to run without a record: the functions have the library's default of intent.Config.MaxAge.
-	maxAge = 19 * 24 * time.Hour
+	maxAge = intent.DefaultMaxAge
 
 	// retentionSlack is for clocks that differ, and for TTL's own notion of a day.
 	retentionSlack = 24 * time.Hour

@@ -2,6 +2,8 @@ package sqsbatch
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,14 +37,21 @@ type hidden struct {
 // copyOrder asks for one message's copy in the dead-letter queue. All fates are of
 // the same message, which may stand several times in a batch.
 type copyOrder struct {
+	place int // of the message in the event
 	entry types.SendMessageBatchRequestEntry
 	size  int // bytes
 	fates []*fate
-	sent  *sync.WaitGroup
+	sent  *sync.WaitGroup // nil once it has ended
 }
 
-// end tells what became of the copy.
+// errNoAnswer is why a message is listed whose copy may have been sent.
+var errNoAnswer = errors.New("SQS does not tell what became of it")
+
+// end tells what became of the copy, the first time.
 func (o *copyOrder) end(err error) {
+	if o.sent == nil {
+		return
+	}
 	for _, f := range o.fates {
 		f.quarantined = err == nil
 		if err != nil {
@@ -50,6 +59,13 @@ func (o *copyOrder) end(err error) {
 		}
 	}
 	o.sent.Done()
+	o.sent = nil
+}
+
+func endAll(orders []*copyOrder, err error) {
+	for _, o := range orders {
+		o.end(err)
+	}
 }
 
 // newDesk opens the desk for one invocation.
@@ -63,21 +79,24 @@ func (b *Batch) newDesk(ctx context.Context) *desk {
 		d.ctx, d.stop = context.WithCancel(ctx)
 	}
 	var hideErr, sendErr error // each written and read by one call after the other
+	// In the order of the event, in which effects that run side by side do not end.
 	d.hides = newRelay(func(messages []hidden) {
+		slices.SortFunc(messages, func(a, b hidden) int { return a.place - b.place })
 		if hideErr == nil && d.ctx.Err() == nil {
 			hideErr = b.hide(d.ctx, messages)
 		}
 	}, nil)
 	d.quarantines = newRelay(func(orders []*copyOrder) {
+		slices.SortFunc(orders, func(a, b *copyOrder) int { return a.place - b.place })
+		defer endAll(orders, errNoAnswer)
 		if sendErr == nil {
 			sendErr = d.ctx.Err()
 		}
 		if sendErr == nil {
 			sendErr = b.quarantine(d.ctx, orders)
-			return
 		}
-		for _, o := range orders {
-			o.end(sendErr)
+		if sendErr != nil {
+			endAll(orders, sendErr)
 		}
 	}, func(o *copyOrder) int { return o.size })
 	return d
@@ -102,7 +121,7 @@ func (d *desk) see(j *job, f fate) *sync.WaitGroup {
 				o.fates = append(o.fates, j.fates[i])
 				continue
 			}
-			o := &copyOrder{fates: []*fate{j.fates[i]}, sent: &sent}
+			o := &copyOrder{place: m.place, fates: []*fate{j.fates[i]}, sent: &sent}
 			orders[m.MessageId] = o
 		case f.mustWait() && d.b.mayHide(m):
 			d.hides.add(hidden{m, f.outcome.Wait})

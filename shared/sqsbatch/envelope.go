@@ -21,6 +21,7 @@ const maxEnvelopes = 2
 // letter is a message that has been read.
 type letter struct {
 	events.SQSMessage                   // as it came, but out of quarantine's own wrapping
+	place             int               // in the event
 	opened            events.SQSMessage // the same with the body and attributes of the innermost envelope
 	payload           intent.Payload    // of the innermost body
 	sent              time.Time         // the earliest time that message and envelopes tell; zero: none is known

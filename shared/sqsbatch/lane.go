@@ -41,7 +41,7 @@ func (b *Batch) lanes(ctx context.Context, messages []events.SQSMessage, fates [
 			fates[i] = judge(intent.Outcome{}, err)
 			continue
 		}
-		j := b.read(m)
+		j := b.read(m, i)
 		j.fates = []*fate{&fates[i]}
 		var name string
 		switch {

@@ -21,10 +21,11 @@ const (
 
 // read makes a job of a message, before anything runs. A panic of Key or Select, which
 // are the caller's, is this message's own.
-func (b *Batch) read(m events.SQSMessage) job {
-	j := job{messages: []letter{{SQSMessage: m}}}
+func (b *Batch) read(m events.SQSMessage, place int) job {
+	j := job{messages: []letter{{SQSMessage: m, place: place}}}
 	f := judged(func() (intent.Outcome, error) {
 		l, err := open(m)
+		l.place = place
 		j.messages[0] = l
 		if err == nil {
 			j.delivery, err = b.delivery(l)

@@ -51,37 +51,31 @@ func (b *Batch) mayQuarantine(m letter) bool {
 // whole.
 func (b *Batch) quarantine(ctx context.Context, orders []*copyOrder) error {
 	input := &sqs.SendMessageBatchInput{QueueUrl: &b.DeadLetterURL}
-	ends := make([]error, len(orders))
 	for i, o := range orders {
 		o.entry.Id = aws.String(strconv.Itoa(i))
 		input.Entries = append(input.Entries, o.entry)
-		ends[i] = errors.New("SQS does not tell what became of it")
 	}
 	out, err := b.Queue.SendMessageBatch(ctx, input)
 	switch {
 	case err != nil && len(orders) > 1 && refusesContent(err):
 		for _, o := range orders { // one message that SQS does not take harms no other
-			_ = b.quarantine(ctx, []*copyOrder{o})
+			if err := b.quarantine(ctx, []*copyOrder{o}); err != nil {
+				o.end(err)
+			}
 		}
 		return nil
 	case err != nil:
-		for _, o := range orders {
-			o.end(err)
-		}
 		return err
 	}
 	for _, e := range out.Failed {
 		if i, ok := place(e.Id, orders); ok {
-			ends[i] = fmt.Errorf("SQS answered %s", aws.ToString(e.Code))
+			orders[i].end(fmt.Errorf("SQS answered %s", aws.ToString(e.Code)))
 		}
 	}
 	for _, e := range out.Successful {
 		if i, ok := place(e.Id, orders); ok {
-			ends[i] = nil
+			orders[i].end(nil)
 		}
-	}
-	for i, o := range orders {
-		o.end(ends[i])
 	}
 	return nil
 }

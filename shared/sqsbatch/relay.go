@@ -65,7 +65,7 @@ func (r *relay[T]) close() {
 	r.calls.Wait()
 }
 
-// start has the calls made, if it is time to. It holds the lock.
+// start makes a call, if it is time to. It holds the lock.
 func (r *relay[T]) start() {
 	if len(r.waiting) == 0 {
 		r.urgent = false
@@ -74,18 +74,24 @@ func (r *relay[T]) start() {
 	if r.calling || len(r.waiting) < maxEntries && !r.urgent && !r.closed {
 		return
 	}
+	group := r.next()
 	r.calling = true
 	r.calls.Go(func() {
-		for group := r.next(); group != nil; group = r.next() {
-			r.send(group)
-		}
+		defer r.again() // also where send ends its goroutine
+		r.send(group)
 	})
 }
 
-// next takes the entries of the next call; none are left where it returns nil.
-func (r *relay[T]) next() []T {
+// again goes on after a call.
+func (r *relay[T]) again() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.calling, r.urgent = false, true
+	r.start()
+}
+
+// next takes the entries of the next call.
+func (r *relay[T]) next() []T {
 	n, bytes := 0, 0
 	for n < min(len(r.waiting), maxEntries) {
 		if r.size != nil {
@@ -94,10 +100,6 @@ func (r *relay[T]) next() []T {
 			}
 		}
 		n++
-	}
-	if n == 0 {
-		r.calling, r.urgent, r.waiting = false, false, nil
-		return nil
 	}
 	group := r.waiting[:n:n]
 	r.waiting = r.waiting[n:]

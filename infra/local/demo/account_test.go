@@ -10,6 +10,7 @@ import (
 
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 )
 
 // accounts lets the intents of a crowd end in all ways there are, on one side
@@ -107,7 +108,7 @@ func inDoubtOf(t *testing.T, s *side, a action) {
 			return nil, errors.New("connection lost")
 		},
 	}
-	out, err := b.Deliver(t.Context(), intent.Delivery{Key: a.key().ID, Payload: []byte(a.body), MessageID: "1"})
+	out, err := b.Deliver(t.Context(), intenttest.Delivery(t, a.key().ID, a.body))
 	if err != nil || out.Kind != intent.InDoubt {
 		t.Fatalf("got %+v and error %v, want it in doubt", out, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/singleeffect/once/infra/local/stack"
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest"
 )
 
 func TestTroubleReplaces(t *testing.T) {
@@ -118,7 +119,7 @@ func refuses(t *testing.T, s *side, a action) {
 		Config: intent.Config{Scope: scope, Operation: a.operation.name, Store: dynamo.New(s.stack.DB, s.stack.Table("IntentTable"))},
 		Effect: func(context.Context, json.RawMessage, intent.Attempt) (any, error) { return nil, intent.Refuse("no") },
 	}
-	out, err := b.Deliver(t.Context(), intent.Delivery{Key: a.key().ID, Payload: []byte(a.body), MessageID: "1"})
+	out, err := b.Deliver(t.Context(), intenttest.Delivery(t, a.key().ID, a.body))
 	if err != nil || out.Kind != intent.Refused {
 		t.Fatalf("got %+v and error %v, want it refused", out, err)
 	}

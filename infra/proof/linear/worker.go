@@ -174,12 +174,11 @@ func (w *worker) invoke(b batch) {
 
 func (m message) deliver(ctx context.Context, deliver func(context.Context, intent.Delivery) (intent.Outcome, error)) answer {
 	a := answer{Delivery: m.Delivery}
-	d := intent.Delivery{Key: m.Intent, Payload: fmt.Appendf(nil, `{"payload":%d}`, m.Payload), MessageID: strconv.Itoa(m.Delivery)}
-	var err error
-	if d.Fingerprint, err = intent.FingerprintOf(d.Payload); err != nil {
+	payload, err := intent.ParsePayload(fmt.Appendf(nil, `{"payload":%d}`, m.Payload))
+	if err != nil {
 		return a
 	}
-	o, err := deliver(ctx, d)
+	o, err := deliver(ctx, intent.Delivery{Key: m.Intent, Payload: payload, Fingerprint: payload.Fingerprint(), MessageID: strconv.Itoa(m.Delivery)})
 	switch {
 	case err == nil:
 		a.Kind, a.Attempt, a.Wait = o.Kind, o.Attempt, o.Wait

@@ -22,8 +22,8 @@ type Process struct {
 	frozen time.Time            // until then; the driver's
 	held   map[string]time.Time // the driver's: see call.from
 
-	keys  map[string]string        // by receipt handle: the key of what it was given
-	waits map[string]time.Duration // by key, guarded by World.mu: how long the last delivery is to be hidden
+	keys  map[string]asked        // by receipt handle: the key of what it was given
+	waits map[asked]time.Duration // guarded by World.mu: how long the last delivery of it is to be hidden
 }
 
 // Now is the process's wall clock.
@@ -82,6 +82,18 @@ func (h *watched) Keyless() bool {
 	return ok && keyless.Keyless()
 }
 
+// asked is what a message asks for.
+type asked struct {
+	key         string
+	fingerprint intent.Fingerprint
+}
+
+// askedBy is what a send asks for; its body may be unreadable.
+func askedBy(s *Sent) asked {
+	payload, _ := intent.ParsePayload([]byte(s.Body))
+	return asked{s.Key.ID, payload.Fingerprint()}
+}
+
 type deliverer = func(context.Context, intent.Delivery) (intent.Outcome, error)
 
 func (h *watched) Group(members int) (deliver deliverer, leave func()) {
@@ -100,7 +112,7 @@ func (p *Process) watch(deliver deliverer) deliverer {
 		p.note("%s: %s %v", d.MessageID, o.Kind, err)
 		p.world.mu.Lock()
 		defer p.world.mu.Unlock()
-		p.waits[d.Key] = o.Wait
+		p.waits[asked{d.Key, d.Fingerprint}] = o.Wait
 		return o, err
 	}
 }

@@ -37,7 +37,7 @@ func (k *worker) busy() bool { return k.batch != nil }
 func (k *worker) start() {
 	w := k.world
 	k.process = &Process{
-		world: w, name: w.id("p"), skew: w.Within(2*maxSkew) - maxSkew, held: map[string]time.Time{}, waits: map[string]time.Duration{}, keys: map[string]string{},
+		world: w, name: w.id("p"), skew: w.Within(2*maxSkew) - maxSkew, held: map[string]time.Time{}, waits: map[asked]time.Duration{}, keys: map[string]asked{},
 	}
 	handle, err := w.system.Wire(k.process)
 	if err != nil {
@@ -65,7 +65,7 @@ func (k *worker) invoke() {
 		names = append(names, m.id)
 		event.Records = append(event.Records, w.queue.delivery(m))
 		w.mu.Lock()
-		k.process.keys[m.handle] = m.of.Key.ID
+		k.process.keys[m.handle] = askedBy(m.of)
 		w.mu.Unlock()
 	}
 	w.say("%s is given %v", k.process.name, names)
