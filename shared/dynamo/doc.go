@@ -14,7 +14,7 @@
 // each other. An INSERT is the same put on attribute_not_exists, an UPDATE names the
 // same owner and state, both at the same write units; DynamoDB decides each statement
 // for itself. Whatever it answers beside "done" and "this stands in its way" is asked
-// again alone, as is a forgotten record's claim. A call ends with the last of those
+// again alone, as is the claim of an expired record. A call ends with the last of those
 // who wait for it, and not before. Store.Alone turns it off.
 //
 // # What a failed condition is billed

@@ -44,7 +44,7 @@ const (
 	updateClaimed = "SET #state = :state, #owner = :owner, attempt = :attempt, lease_until = :lease_until, " +
 		"claimed_at = :claimed_at, fingerprint = :fingerprint, message_id = :message_id REMOVE #reason"
 
-	// Without expires_at the record is never forgotten.
+	// Without expires_at the record never expires.
 	updateFinal = "SET #state = :state, #result = :result, completed_at = :completed_at, expires_at = :expires_at REMOVE #reason"
 
 	// A release keeps its owner and a settlement brings a new one: without that a

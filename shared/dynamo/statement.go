@@ -53,7 +53,7 @@ func formsOn(table string) forms {
 }
 
 // insertInto is a claim. An INSERT is conditional on attribute_not_exists of the key:
-// it fails with DuplicateItem. What it cannot say is that a forgotten record is
+// it fails with DuplicateItem. What it cannot say is that an expired record is
 // replaced.
 func insertInto(table string) form {
 	once := time.UnixMilli(1)

@@ -51,7 +51,7 @@ func (s *Store) Claim(ctx context.Context, next intent.Record) (intent.Record, e
 }
 
 // put puts a record where none stands. The time that decides whether one is
-// forgotten is the claim's own.
+// expired is the claim's own.
 func (s *Store) put(ctx context.Context, next intent.Record) (intent.Record, error) {
 	if next.Writes != nil {
 		return intent.Record{}, fmt.Errorf("%w: there is no claim whose completion they could join", intent.ErrWritesRejected)

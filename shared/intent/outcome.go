@@ -37,7 +37,7 @@ func (o Outcome) Done() bool {
 
 // Lookup gives a producer the outcome of its intent, which an SQS handler has
 // nobody to return to. ErrNoIntent means that no record stands: not delivered
-// yet, never sent, or forgotten.
+// yet, never sent, or expired.
 func Lookup(ctx context.Context, s Store, k Key) (Outcome, error) {
 	if err := k.Validate(); err != nil {
 		return Outcome{}, err

@@ -52,7 +52,7 @@ func resultOf(v any) Result {
 }
 
 // Finish returns the record as it ends: in a final state, with its result, to
-// be forgotten after the retention. Of a Completion it takes the writes too.
+// expire after the retention. Of a Completion it takes the writes too.
 func (r Record) Finish(state State, result any, now time.Time, retention time.Duration) Record {
 	if c, ok := result.(Completion); ok {
 		r.Writes, result = c.Writes, c.Result

@@ -5,7 +5,7 @@ type State string
 
 const (
 	// StateAbsent is the state of an intent without a record: never claimed, or
-	// forgotten after its retention.
+	// expired.
 	StateAbsent State = ""
 
 	// StateClaimed is entered by a claim or a takeover and left by the owner's
@@ -37,7 +37,7 @@ func (s State) Known() bool {
 	return false
 }
 
-// Final reports whether s is never left, only forgotten.
+// Final reports whether s is never left until it expires.
 func (s State) Final() bool { return s == StateCompleted || s == StateRefused }
 
 // Guard is what a write to a record is conditional on.

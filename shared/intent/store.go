@@ -19,7 +19,7 @@ import "context"
 type Store interface {
 	// Claim puts next where no record stands or one past its retention, whole.
 	//
-	//	absent, forgotten   next
+	//	absent, expired     next
 	//	any other           the record that stands, unchanged
 	//	lost reply          next, or what became of it
 	//	vanished            the zero Record: refused by a record that is gone now

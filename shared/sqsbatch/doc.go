@@ -13,6 +13,14 @@
 //	conflict, in doubt, poison           to the dead-letter queue with the reason, and
 //	                                     acknowledged; listed if that fails
 //
+// Hiding and quarantine go in calls of ten, beside the effects and within the
+// invocation's time; what time is not left for is listed. Reading stops when no time
+// is left to run anything. An event without Records, which SQS never sends, is an error
+// that says what it looks like.
+//
+// Neither payloads, parts of them, nor keys are logged or put into a reason: an intent
+// is named by intent.ShortHash of its record's key.
+//
 // Envelopes of SNS and EventBridge are opened; what goes to quarantine goes as it
 // came. A message comes back from there as it went, and a redrive of the
 // dead-letter queue must name its destination: SQS knows only the way of what it
