@@ -105,6 +105,15 @@ func TestJudgeOfChanges(t *testing.T) {
 	}
 }
 
+// ended is a history of that class that ended so.
+func ended(c Class, r intent.Record, effects []taken, all ...told) ending {
+	e := ending{doubts: c.doubts(), record: r, effects: effects}
+	for _, t := range all {
+		e.told = append(e.told, &t)
+	}
+	return e
+}
+
 // The judge catches each kind of wrong end, and lets the right ones pass.
 func TestJudgeOfEnds(t *testing.T) {
 	completed := with(claimed(), final(intent.StateCompleted, "r"))
@@ -122,6 +131,7 @@ func TestJudgeOfEnds(t *testing.T) {
 	running := told{ended: true, outcome: intent.Outcome{Kind: intent.InProgress, Wait: time.Second}}
 	inDoubt := told{ended: true, outcome: intent.Outcome{Kind: intent.InDoubt, Reason: "no answer"}}
 	conflict := told{ended: true, body: 1, outcome: intent.Outcome{Kind: intent.Conflict}}
+	died := told{}
 	failed := told{ended: true, err: errors.New("unknown")}
 	but := func(t told, change func(*told)) told { change(&t); return t }
 	for _, tt := range []struct {
@@ -129,33 +139,33 @@ func TestJudgeOfEnds(t *testing.T) {
 		e     ending
 		fault string // part of it; empty: it is right
 	}{
-		{"completed", ending{Keyed, completed, one, []told{{}, failed, running, executed, replayed, conflict}}, ""},
-		{"two effects", ending{Keyed, completed, append(one, one...), []told{executed}}, "2 effects"},
-		{"completed without an effect", ending{Keyed, completed, nil, []told{executed}}, "completed with 0 effects"},
-		{"refused", ending{Keyed, declined, nil, []told{refused, refused}}, ""},
-		{"refused with an effect", ending{Keyed, declined, one, []told{refused}}, "refused with 1 effects"},
-		{"result of another effect", ending{Keyed, completed, []taken{{10, "q"}}, []told{executed}}, "the far side's"},
-		{"another payload's effect", ending{Keyed, completed, []taken{{20, "r"}}, []told{executed}}, "another payload's fingerprint"},
-		{"released", ending{Keyed, with(claimed(), state(intent.StateReleased)), nil, []told{inDoubt}}, "neither decided"},
-		{"no record", ending{Keyed, intent.Record{}, nil, []told{inDoubt}}, "neither decided"},
-		{"claimed and dead", ending{Keyed, claimed(), one, []told{{}}}, "has no answer"},
-		{"message lost in an error", ending{Keyed, completed, one, []told{executed, failed}}, "has no answer"},
-		{"message lost in progress", ending{Keyed, completed, one, []told{executed, running}}, "has no answer"},
-		{"other message lost", ending{Keyed, completed, one, []told{but(failed, func(t *told) { t.message = 1 }), executed}}, "has no answer"},
-		{"in doubt", ending{Blind, doubt, one, []told{inDoubt}}, ""},
-		{"in doubt and unreported", ending{Blind, doubt, one, []told{{body: 0}, conflict, but(conflict, func(t *told) { t.body = 0 })}}, "nobody was told"},
-		{"keyed in doubt", ending{Keyed, doubt, nil, []told{inDoubt}}, "somebody knows"},
-		{"ledger in doubt", ending{Ledger, doubt, nil, []told{inDoubt}}, "somebody knows"},
-		{"doubt without a reason", ending{Blind, doubt, nil, []told{but(inDoubt, func(t *told) { t.outcome.Reason = "" })}}, "without a reason"},
-		{"told executed in doubt", ending{Blind, doubt, one, []told{executed, inDoubt}}, "the record says in_doubt"},
-		{"told refused when completed", ending{Keyed, completed, one, []told{executed, refused}}, "the record says completed"},
-		{"executed twice", ending{Keyed, completed, one, []told{executed, executed}}, "2 deliveries"},
-		{"replay of another result", ending{Keyed, completed, one, []told{executed, is(intent.Replayed, "q")}}, "told the result"},
-		{"replay without the result", ending{Keyed, completed, one, []told{executed, is(intent.Replayed, "")}}, "told the result"},
-		{"replay to another payload", ending{Keyed, completed, one, []told{executed, but(replayed, func(t *told) { t.body = 1 })}}, "another payload"},
-		{"conflict of equals", ending{Keyed, completed, one, []told{but(conflict, func(t *told) { t.body = 0 }), executed}}, "all payloads are the same"},
-		{"in progress for no time", ending{Keyed, completed, one, []told{but(running, func(t *told) { t.outcome.Wait = 0 }), executed}}, "nobody knows when"},
-		{"no outcome", ending{Keyed, completed, one, []told{{ended: true}, executed}}, "no such outcome"},
+		{"completed", ended(Keyed, completed, one, died, failed, running, executed, replayed, conflict), ""},
+		{"two effects", ended(Keyed, completed, append(one, one...), executed), "2 effects"},
+		{"completed without an effect", ended(Keyed, completed, nil, executed), "completed with 0 effects"},
+		{"refused", ended(Keyed, declined, nil, refused, refused), ""},
+		{"refused with an effect", ended(Keyed, declined, one, refused), "refused with 1 effects"},
+		{"result of another effect", ended(Keyed, completed, []taken{{10, "q"}}, executed), "the far side's"},
+		{"another payload's effect", ended(Keyed, completed, []taken{{20, "r"}}, executed), "another payload's fingerprint"},
+		{"released", ended(Keyed, with(claimed(), state(intent.StateReleased)), nil, inDoubt), "neither decided"},
+		{"no record", ended(Keyed, intent.Record{}, nil, inDoubt), "neither decided"},
+		{"claimed and dead", ended(Keyed, claimed(), one, died), "has no answer"},
+		{"message lost in an error", ended(Keyed, completed, one, executed, failed), "has no answer"},
+		{"message lost in progress", ended(Keyed, completed, one, executed, running), "has no answer"},
+		{"other message lost", ended(Keyed, completed, one, but(failed, func(t *told) { t.message = 1 }), executed), "has no answer"},
+		{"in doubt", ended(Blind, doubt, one, inDoubt), ""},
+		{"in doubt and unreported", ended(Blind, doubt, one, died, conflict, but(conflict, func(t *told) { t.body = 0 })), "nobody was told"},
+		{"keyed in doubt", ended(Keyed, doubt, nil, inDoubt), "somebody knows"},
+		{"ledger in doubt", ended(Ledger, doubt, nil, inDoubt), "somebody knows"},
+		{"doubt without a reason", ended(Blind, doubt, nil, but(inDoubt, func(t *told) { t.outcome.Reason = "" })), "without a reason"},
+		{"told executed in doubt", ended(Blind, doubt, one, executed, inDoubt), "the record says in_doubt"},
+		{"told refused when completed", ended(Keyed, completed, one, executed, refused), "the record says completed"},
+		{"executed twice", ended(Keyed, completed, one, executed, executed), "2 deliveries"},
+		{"replay of another result", ended(Keyed, completed, one, executed, is(intent.Replayed, "q")), "told the result"},
+		{"replay without the result", ended(Keyed, completed, one, executed, is(intent.Replayed, "")), "told the result"},
+		{"replay to another payload", ended(Keyed, completed, one, executed, but(replayed, func(t *told) { t.body = 1 })), "another payload"},
+		{"conflict of equals", ended(Keyed, completed, one, but(conflict, func(t *told) { t.body = 0 }), executed), "all payloads are the same"},
+		{"in progress for no time", ended(Keyed, completed, one, but(running, func(t *told) { t.outcome.Wait = 0 }), executed), "nobody knows when"},
+		{"no outcome", ended(Keyed, completed, one, but(died, func(t *told) { t.ended = true }), executed), "no such outcome"},
 	} {
 		if got := tt.e.fault(); got == "" != (tt.fault == "") || !strings.Contains(got, tt.fault) {
 			t.Errorf("%s: got fault %q, want %q", tt.name, got, tt.fault)
@@ -177,8 +187,9 @@ func TestJudgeOfBeginnings(t *testing.T) {
 		"parked":          {with(first, state(intent.StateInDoubt)), "", true},
 		"after a pause":   {with(first, state(intent.StateInDoubt)), pauses, false},
 	} {
-		w := world{setting: setting{breach: tt.breach}, subjects: []*subject{{key: key, last: tt.record}}}
-		if w.begins(a); w.fault != "" != tt.fault {
+		w := world{setting: setting{breach: tt.breach}, subjects: []*subject{{key: key, kind: Keyed, last: tt.record}}}
+		k := worker{world: &w}
+		if k.begins(a); w.fault != "" != tt.fault {
 			t.Errorf("%s: got fault %q", name, w.fault)
 		}
 	}
