@@ -66,11 +66,13 @@ func (w *world) comeLate() {
 		w.arriveAll()
 		w.say("%v pass, %s; a message comes, sent anew: %t", l.after, findingNames[l.found], l.anew)
 		time.Sleep(l.after)
-		w.lateFrom = len(w.workers)
+		for _, s := range w.subjects {
+			s.yet, s.yetCount, s.yetFrom = w.end(s), w.tally(s), len(w.workers)
+		}
 		w.become(l.found)
 		k := w.deliver(w.messages, 0)
 		w.messages++
-		if l.anew {
+		if k.sent = w.sent; l.anew {
 			k.sent = time.Now()
 		}
 		w.schedule([]*worker{k})
@@ -87,7 +89,7 @@ func (w *world) become(f finding) {
 		switch it := w.item(s); {
 		case it == nil && s.last.State != intent.StateAbsent:
 			w.expires(s)
-			s.last = intent.Record{}
+			s.last, s.foreign = intent.Record{}, nil
 		case it == nil || s.foreign != nil:
 		case f == otherFormat, f == otherState:
 			it = maps.Clone(it)
@@ -120,19 +122,24 @@ func (w *world) kept(s *subject, what string) {
 	}
 }
 
-// expires judges what an intent came to while its record stood. What comes next has
+// tally is how much has happened at the far side, and on an intent's account.
+type tally struct{ far, taken, cents int64 }
+
+func (w *world) tally(s *subject) tally {
+	n := tally{far: int64(len(w.far.effects[s.key.Downstream()]))}
+	if account := w.account(s.key.String()); account != nil {
+		n.taken, n.cents = numberIn(account, "taken"), opening-numberIn(account, "balance")
+	}
+	return n
+}
+
+// expires judges what an intent came to before its record expired. What comes next has
 // that behind it, and is another promise.
 func (w *world) expires(s *subject) {
-	e := w.end(s)
-	e.record = s.last
-	e.told = nil
-	for _, k := range w.workers[s.from:w.lateFrom] {
-		e.told = append(e.told, k.toldOf(s)...)
-	}
-	if fault := e.fault(); fault != "" {
+	if fault := s.yet.fault(); fault != "" {
 		w.fail("%s %s: %s", s.key.Operation, s.key.ID, fault)
 	}
-	s.from, s.before = w.lateFrom, s.before+len(e.effects)
+	s.from, s.before = s.yetFrom, s.yetCount
 }
 
 // expired reports that a claim may replace the record, by the clock of who makes it.

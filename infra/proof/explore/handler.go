@@ -96,13 +96,10 @@ func (w *world) padded(receipt string) string {
 }
 
 // takenBy are the effects on the account of an intent.
-func (w *world) takenBy(s *subject) (all []taken) {
-	account := w.account(s.key.String())
-	if account == nil {
-		return nil
-	}
-	all = make([]taken, numberIn(account, "taken"))
-	if cents := opening - numberIn(account, "balance"); len(all) > 0 {
+func (w *world) takenBy(s *subject) []taken {
+	n := w.tally(s)
+	all := make([]taken, n.taken-s.before.taken)
+	if cents := n.cents - s.before.cents; len(all) > 0 {
 		all[0] = taken{cents, w.ledgerReceipt(cents)}
 	} else if cents != 0 {
 		w.fail("the balance changes by %d without an effect", cents)

@@ -28,11 +28,11 @@ func (k *worker) begins(a intent.Attempt) {
 
 // effects are what happened at the far side, since the intent had no record.
 func (w *world) effects(s *subject) []taken {
-	all := w.far.effects[s.key.Downstream()]
+	all := w.far.effects[s.key.Downstream()][s.before.far:]
 	if s.kind == Ledger || w.changes {
 		all = append(all[:len(all):len(all)], w.takenBy(s)...)
 	}
-	return all[s.before:]
+	return all
 }
 
 // ending is how a history ended for one intent.
@@ -41,6 +41,7 @@ type ending struct {
 	record  intent.Record
 	effects []taken // at the far side
 	told    []*told // to the deliveries, in the order of their beginnings
+	inner   bool    // effects of another intent deliver it
 	foreign bool    // a newer release has written the record
 	unkept  bool    // a result could not be kept
 	excused bool    // a second effect is nobody's fault
@@ -48,7 +49,8 @@ type ending struct {
 
 func (w *world) end(s *subject) ending {
 	e := ending{
-		doubts: w.class.doubts() || w.nested && s.kind == Blind, record: s.last, effects: w.effects(s), foreign: s.foreign != nil, unkept: w.unkept, excused: w.excused,
+		doubts: w.class.doubts() || s.kind == Blind, record: s.last, effects: w.effects(s),
+		inner: w.nested && s == w.subjects[1], foreign: s.foreign != nil, unkept: w.unkept, excused: w.excused,
 	}
 	if !e.foreign {
 		e.record = w.read(s)
@@ -92,7 +94,7 @@ func (e ending) fault() string {
 // that is not the far side's, a message without an answer.
 func (e ending) undecided() string {
 	last := map[[2]int]*told{} // of each message
-	reported, away := false, len(e.told) > 0
+	reported, away, asked := false, len(e.told) > 0, false
 	for _, t := range e.told {
 		reported = reported || t.final() && t.outcome.Kind == intent.InDoubt
 		if !t.nested { // else its message is another intent's
@@ -104,6 +106,7 @@ func (e ending) undecided() string {
 			return fmt.Sprintf("the last delivery of message %d has no answer: %+v, %v", m[0], t.outcome, t.err)
 		}
 		away = away && t.away
+		asked = asked || t.outcome.Kind != intent.Conflict
 	}
 	switch state := e.record.State; {
 	case state == intent.StateCompleted && len(e.effects) != 1, state == intent.StateRefused && len(e.effects) != 0:
@@ -114,7 +117,7 @@ func (e ending) undecided() string {
 		return e.otherResult()
 	case state == intent.StateAbsent && away && len(e.effects) == 0: // it came too late
 		return ""
-	case len(last) == 0:
+	case !asked && e.inner:
 		return "" // nobody is left to deliver it
 	case state != intent.StateInDoubt:
 		return fmt.Sprintf("it ends neither decided nor in doubt, but %q", state)

@@ -23,7 +23,13 @@ type subject struct {
 	blindly bool                            // a Blind effect may have happened since claimed_at was set
 	foreign map[string]types.AttributeValue // the record, once a newer release has written it
 	from    int                             // the first worker since it had no record
-	before  int                             // effects that happened before that
+	before  tally                           // what happened before that
+
+	// What the intent had come to, what had happened and who had delivered it, when
+	// months had passed.
+	yet      ending
+	yetCount tally
+	yetFrom  int
 }
 
 // token is an owner, and who drew it.

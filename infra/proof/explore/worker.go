@@ -207,8 +207,7 @@ func (k *worker) now() time.Time {
 // wants, and no deadline is heard there: neither by the delivery nor by its heartbeat.
 func (k *worker) stop(where string) {
 	k.mu.Lock()
-	// Of two deliveries nobody could tell which one it is.
-	held := len(k.held) > 0 && k.world.members < 2
+	held := len(k.held) > 0 && k.world.stalls
 	stopped := k.stopped
 	if held && stopped == nil {
 		k.stopped = make(chan struct{})

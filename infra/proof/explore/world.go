@@ -38,7 +38,7 @@ type world struct {
 	off      time.Duration // how far the clocks that are off are ahead
 
 	retention time.Duration // of records that are written now
-	lateFrom  int           // the first worker since months passed
+	sent      time.Time     // when the first messages were
 	current   Class         // of effects, where that changes
 	unkept    bool          // a result could not be kept
 	excused   bool          // a second effect is nobody's fault
@@ -119,7 +119,7 @@ func (w *world) people() {
 	}
 	switch {
 	case w.members == 3 && w.choose(2) == 1:
-		w.inBatch[2] = 0
+		w.inBatch[2], w.subjects = 0, w.subjects[:2]
 		w.say("the third of a batch is another message of the first intent")
 	case w.nested:
 		inner := inners[w.choose(len(inners))]
@@ -154,14 +154,12 @@ func (w *world) subject(k intent.Key) *subject {
 // run is the history: some deliveries side by side, and then redelivery of each
 // message until it has its answer. After that some may come late.
 func (w *world) run() {
-	for n := range w.side {
-		k := w.deliver(n, 0)
-		if w.aged {
-			k.sent = time.Now()
-		}
-	}
 	if w.aged {
+		w.sent = time.Now()
 		time.Sleep(queued[w.choose(len(queued))])
+	}
+	for n := range w.side {
+		w.deliver(n, 0).sent = w.sent
 	}
 	w.schedule(w.workers)
 	w.untilAnswered()
@@ -186,6 +184,7 @@ func (w *world) untilAnswered() {
 			w.takeBack(open)
 			if w.nested && w.subjects[1].last.State == intent.StateInDoubt { // for which the outer one waits
 				w.settleDoubt(w.subjects[1])
+				open = w.last(func(t *told) bool { return !t.nested && (!t.final() || t.outcome.Kind == intent.InDoubt) })
 			}
 		} else if open = w.last(func(t *told) bool { return t.outcome.Kind == intent.InDoubt && !t.nested }); len(open) == 0 || !w.operate() {
 			return
