@@ -150,7 +150,8 @@ func expired(r intent.Record, clock time.Time) bool {
 // old reports that the worker's intent may not run where it has no record.
 func (k *worker) old() bool { return !k.sent.IsZero() && k.clock().After(k.sent.Add(maxAge)) }
 
-// turnedAway judges that a delivery was not run for what stands, or because it is old.
+// turnedAway judges a delivery that was answered from what stands, or not run for that
+// or for its age.
 func (k *worker) turnedAway(t *told) {
 	s := k.world.subjects[t.subject]
 	unreadable := (*intent.FormatError)(nil)
@@ -163,6 +164,8 @@ func (k *worker) turnedAway(t *told) {
 		if t.away = true; live && s.foreign == nil || !k.old() {
 			k.world.fail("an intent of %v is turned away as too old, and its record is %q", k.clock().Sub(k.sent), s.last.State)
 		}
+	case t.err == nil && t.outcome.Kind != intent.Executed && s.last.State != intent.StateAbsent && !live:
+		k.world.fail("a delivery is told %s from a record that has expired", t.outcome.Kind)
 	}
 }
 

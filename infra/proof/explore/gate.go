@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -75,6 +76,9 @@ var (
 // planned is how the table serves a part of the call that is let through, or the whole.
 func (w *world) planned(c memdb.Call) memdb.Fault {
 	whole := c.Index < 0
+	if in, ok := c.Input.(*dynamodb.BatchExecuteStatementInput); ok && whole {
+		w.apart(in)
+	}
 	switch {
 	case w.serving == hidden && whole:
 		return memdb.Fault{HideItems: true}
@@ -84,6 +88,18 @@ func (w *world) planned(c memdb.Call) memdb.Fault {
 		return memdb.Fault{Err: &types.TransactionConflictException{}}
 	}
 	return memdb.Fault{}
+}
+
+// apart judges that no two statements of a call are of one record.
+func (w *world) apart(in *dynamodb.BatchExecuteStatementInput) {
+	seen := map[string]bool{}
+	for i := range in.Statements {
+		of := w.asksFor(memdb.Call{Input: in, Index: i})
+		if seen[of] {
+			w.fail("a call has two statements of %s", of)
+		}
+		seen[of] = true
+	}
 }
 
 // asksFor is the intent that a part of a call is about, by its key: in which order the
@@ -174,8 +190,9 @@ func through[Out any](ctx context.Context, k *worker, fates []fate, operation st
 	onItsWay := func(doubt bool) {
 		k.world.later(event{name: "late " + operation, worker: k.number, doubt: doubt, happen: func() { _, _ = apply() }})
 	}
+	asked := time.Now()
 	f := k.arrive(ctx, operation, fates)
-	k.keeps(operation, f)
+	k.keeps(operation, f, time.Since(asked))
 	switch f {
 	case dropped, throttled, refused:
 		return hears(f, none, nil)

@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,8 @@ func TestJudgeOfChanges(t *testing.T) {
 		{"another result", change{before: done, now: with(done, final(intent.StateCompleted, "q")), own: true}, "final"},
 		{"park by another payload", change{before: a, now: doubt, lapsed: true, conflict: true}, "a conflict changes"},
 		{"deletion", change{before: a, now: none, own: true}, "no transition"},
+		{"claim of what is too old", change{before: none, now: a, drawn: true, old: true}, "older than MaxAge"},
+		{"release by an inner intent's verdict", change{before: a, now: released, own: true, setter: true, inner: true}, "an inner intent's verdict"},
 	} {
 		if got := tt.c.fault(); got == "" != (tt.fault == "") || !strings.Contains(got, tt.fault) {
 			t.Errorf("%s: got fault %q, want %q", tt.name, got, tt.fault)
@@ -134,6 +137,11 @@ func TestJudgeOfEnds(t *testing.T) {
 	died := told{}
 	failed := told{ended: true, err: errors.New("unknown")}
 	but := func(t told, change func(*told)) told { change(&t); return t }
+	away := but(failed, func(t *told) { t.away = true })
+	nested := func(t *told) { t.nested = true }
+	omitted := with(completed, func(r *intent.Record) { r.Result = intent.Result{Omitted: true} })
+	in := func(e ending, change func(*ending)) ending { change(&e); return e }
+	inner := func(e *ending) { e.inner = true }
 	for _, tt := range []struct {
 		name  string
 		e     ending
@@ -165,6 +173,18 @@ func TestJudgeOfEnds(t *testing.T) {
 		{"replay to another payload", ended(Keyed, completed, one, executed, but(replayed, func(t *told) { t.body = 1 })), "another payload"},
 		{"conflict of equals", ended(Keyed, completed, one, but(conflict, func(t *told) { t.body = 0 }), executed), "all payloads are the same"},
 		{"in progress for no time", ended(Keyed, completed, one, but(running, func(t *told) { t.outcome.Wait = 0 }), executed), "nobody knows when"},
+		{"came too late", ended(Keyed, intent.Record{}, nil, away), ""},
+		{"came too late, and took place", ended(Keyed, intent.Record{}, one, away), "neither decided"},
+		{"one of two came too late", ended(Keyed, intent.Record{}, nil, away, but(executed, func(t *told) { t.message = 1 })), "neither decided"},
+		{"of a newer release", in(ended(Keyed, claimed(), one, away), func(e *ending) { e.foreign = true }), ""},
+		{"of a newer release, run again", in(ended(Keyed, claimed(), append(one, one...), away), func(e *ending) { e.foreign = true }), "2 effects"},
+		{"inner one that nobody delivers again", in(ended(Keyed, claimed(), one, but(failed, nested)), inner), ""},
+		{"inner one that was run twice", in(ended(Keyed, claimed(), append(one, one...), but(failed, nested)), inner), "2 effects"},
+		{"inner one whose own message is lost", in(ended(Keyed, completed, one, but(executed, nested), failed), inner), "has no answer"},
+		{"inner one that its own message leaves open", in(ended(Keyed, claimed(), one, but(failed, nested), inDoubt), inner), "neither decided"},
+		{"second message of a batch lost", ended(Keyed, completed, one, but(failed, func(t *told) { t.member = 2 }), executed), "has no answer"},
+		{"result without a place", in(ended(Keyed, omitted, one, is(intent.Executed, "")), func(e *ending) { e.unkept = true }), ""},
+		{"result omitted, and there was a place", ended(Keyed, omitted, one, is(intent.Executed, "")), "the far side's"},
 		{"no outcome", ended(Keyed, completed, one, but(died, func(t *told) { t.ended = true }), executed), "no such outcome"},
 	} {
 		if got := tt.e.fault(); got == "" != (tt.fault == "") || !strings.Contains(got, tt.fault) {
@@ -178,19 +198,59 @@ func TestJudgeOfBeginnings(t *testing.T) {
 	first := claimed()
 	a := intent.Attempt{Key: key, Number: first.Attempt, MessageID: first.MessageID}
 	for name, tt := range map[string]struct {
+		kind   Class
 		record intent.Record
+		setter string // the owner of the claim that set claimed_at
 		breach breach
 		fault  bool
 	}{
-		"under its claim": {first, "", false},
-		"taken over":      {with(first, owned("b", 2, at(70))), "", true},
-		"parked":          {with(first, state(intent.StateInDoubt)), "", true},
-		"after a pause":   {with(first, state(intent.StateInDoubt)), pauses, false},
+		"under its claim":             {Keyed, first, "a", "", false},
+		"taken over":                  {Keyed, with(first, owned("b", 2, at(70))), "a", "", true},
+		"parked":                      {Keyed, with(first, state(intent.StateInDoubt)), "a", "", true},
+		"after a pause":               {Keyed, with(first, state(intent.StateInDoubt)), "a", pauses, false},
+		"after an unknown one":        {Keyed, first, "z", "", false},
+		"blind":                       {Blind, first, "a", "", false},
+		"blind, after an unknown one": {Blind, first, "z", "", true},
 	} {
-		w := world{setting: setting{breach: tt.breach}, subjects: []*subject{{key: key, kind: Keyed, last: tt.record}}}
+		w := world{setting: setting{breach: tt.breach}, subjects: []*subject{{key: key, kind: tt.kind, last: tt.record, setter: tt.setter}}}
 		k := worker{world: &w}
 		if k.begins(a); w.fault != "" != tt.fault {
 			t.Errorf("%s: got fault %q", name, w.fault)
 		}
+	}
+}
+
+// A record of a newer release is left as it is.
+func TestJudgeOfOtherFormats(t *testing.T) {
+	w := setting{class: Aged, side: 1}.history(t, &track{taken: []int{0, 0, 0, 0, 0, 0, 0, 0, 13}})
+	s := w.subjects[0]
+	if w.kept(s, ""); w.fault != "" {
+		t.Fatal(w.violation())
+	}
+	s.foreign = maps.Clone(s.foreign)
+	delete(s.foreign, "owner")
+	if w.kept(s, ""); w.fault == "" {
+		t.Error("a change is not seen")
+	}
+}
+
+// A completion and its write are both there, or neither.
+func TestJudgeOfWrites(t *testing.T) {
+	w := setting{class: Written, side: 1}.history(t, &path{})
+	s := w.subjects[0]
+	for name, tt := range map[string]struct {
+		record intent.Record
+		wrong  bool
+	}{
+		"both":             {s.last, false},
+		"the write alone":  {claimed(), true},
+		"no record at all": {intent.Record{}, true},
+	} {
+		if got := w.unwritten(s, tt.record); got != tt.wrong {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
+	if other := (&subject{key: companion}); !w.unwritten(other, s.last) || w.unwritten(other, claimed()) {
+		t.Error("the record alone is not seen, or neither is")
 	}
 }

@@ -155,12 +155,16 @@ func (k *worker) deliverTo(ctx context.Context, deliver func(context.Context, in
 	}
 }
 
-// keeps looks whether a completion comes without its result where that cannot be kept.
-func (k *worker) keeps(operation string, f fate) {
+// keeps looks whether a completion comes, and comes without its result, where that
+// cannot be kept or takes long.
+func (k *worker) keeps(operation string, f fate, waited time.Duration) {
 	switch {
 	case strings.HasPrefix(operation, "PutItem"+aResult):
 		if f != ok && f != late {
 			k.world.unkept, k.unkept = true, true
+		}
+		if f != given && waited > time.Second {
+			k.world.fail("a completion waits %v for a place for its result", waited)
 		}
 	case strings.HasPrefix(operation, "UpdateItem"), strings.HasPrefix(operation, "TransactWriteItems"):
 		k.unkept = false
