@@ -155,7 +155,7 @@ func (k *worker) old() bool { return !k.sent.IsZero() && k.clock().After(k.sent.
 func (k *worker) turnedAway(t *told) {
 	s := k.world.subjects[t.subject]
 	unreadable := (*intent.FormatError)(nil)
-	switch live := s.last.State != intent.StateAbsent && !expired(s.last, k.clock()); {
+	switch live, began := s.last.State != intent.StateAbsent && !expired(s.last, k.clock()), k.ends.Add(k.skew-timeout); {
 	case errors.As(t.err, &unreadable) && s.foreign == nil:
 		k.world.fail("a record of our own cannot be read: %v", t.err)
 	case errors.As(t.err, &unreadable):
@@ -164,7 +164,7 @@ func (k *worker) turnedAway(t *told) {
 		if t.away = true; live && s.foreign == nil || !k.old() {
 			k.world.fail("an intent of %v is turned away as too old, and its record is %q", k.clock().Sub(k.sent), s.last.State)
 		}
-	case t.err == nil && t.outcome.Kind != intent.Executed && s.last.State != intent.StateAbsent && !live:
+	case t.err == nil && t.outcome.Kind != intent.Executed && expired(s.last, began):
 		k.world.fail("a delivery is told %s from a record that has expired", t.outcome.Kind)
 	}
 }
