@@ -160,7 +160,7 @@ func (k *worker) turnedAway(t *told) {
 		k.world.fail("a record of our own cannot be read: %v", t.err)
 	case errors.As(t.err, &unreadable):
 		t.away = true
-	case errors.Is(t.err, intent.ErrForgotten):
+	case errors.Is(t.err, intent.ErrExpired):
 		if t.away = true; live && s.foreign == nil || !k.old() {
 			k.world.fail("an intent of %v is turned away as too old, and its record is %q", k.clock().Sub(k.sent), s.last.State)
 		}

@@ -70,15 +70,17 @@ type payload struct {
 
 func (b body) cents() int64 { return 10 * int64(b+1) }
 
+func (b body) payload() intent.Payload { return payloads[b] }
+
 func (b body) fingerprint() intent.Fingerprint { return fingerprints[b] }
 
-var fingerprints = func() (all []intent.Fingerprint) {
+var payloads, fingerprints = func() (all []intent.Payload, prints []intent.Fingerprint) {
 	for _, b := range bodies {
-		f, err := intent.FingerprintOf([]byte(b))
+		p, err := intent.ParsePayload([]byte(b))
 		if err != nil {
 			panic(err)
 		}
-		all = append(all, f)
+		all, prints = append(all, p), append(prints, p.Fingerprint())
 	}
-	return all
+	return all, prints
 }()

@@ -145,7 +145,7 @@ func (k *worker) run() {
 // deliverTo is one delivery of an intent.
 func (k *worker) deliverTo(ctx context.Context, deliver func(context.Context, intent.Delivery) (intent.Outcome, error), t *told) {
 	t.outcome, t.err = deliver(ctx, intent.Delivery{
-		Key: k.world.subjects[t.subject].key.ID, Fingerprint: t.body.fingerprint(), Payload: []byte(bodies[t.body]),
+		Key: k.world.subjects[t.subject].key.ID, Fingerprint: t.body.fingerprint(), Payload: t.body.payload(),
 		MessageID: k.messageID(), SentAt: k.sent,
 	})
 	t.ended = true
