@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	deviations = flag.Int("deviations", 1, "how many deviations the exhaustive search allows; 2 at the most of three deliveries side by side")
+	deviations = flag.Int("deviations", 1, "how many deviations the exhaustive search allows; of some classes fewer")
 	random     = flag.Int("random", 300, "how many histories by chance, of each class")
 	throughSDK = flag.Int("sdk", 40, "how many of them through the SDK's client, of each class")
 	only       = flag.String("class", "", "explore this class alone")
@@ -104,10 +104,7 @@ func TestExhaustive(t *testing.T) {
 					t.Log(w.told())
 					return
 				}
-				most := *deviations
-				if n == 3 { // a third deviation of three would take as long as all else
-					most = min(most, 2)
-				}
+				most := min(*deviations, class.traits().deep[n-1])
 				histories, found := s.exhaust(t, most, wrong)
 				count(t, histories, &ran.histories, found)
 				t.Logf("%d histories", histories)

@@ -6,7 +6,9 @@ import (
 	"net"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -45,6 +47,7 @@ var fateNames = map[fate]string{
 	late: "ok, a copy is on its way", delayed: "connection breaks, still on its way", given: "time is over", conflicting: "meets a transaction", hidden: "ok, shows no item", partly: "the first intent's part is throttled", silent: "no reply in time", cut: "reply cut off",
 	unheard: "happens unheard", notArrived: "does not arrive", notApplied: "not applied", declined: "declined", ownNo: "own no", ownLater: "own check fails",
 	dieBefore: "dies before", dieAfter: "dies after", underway: "gives up, still under way", probeFails: "fails", probeSilent: "cannot say",
+	joined: "happens unheard, joined with what was not applied", hollow: "happens, said to be no error not applied", rejected: "happens, its write is rejected",
 }
 
 func (f fate) String() string { return fateNames[f] }
@@ -73,10 +76,13 @@ var (
 // planned is how the table serves a part of the call that is let through, or the whole.
 func (w *world) planned(c memdb.Call) memdb.Fault {
 	whole := c.Index < 0
+	if in, ok := c.Input.(*dynamodb.BatchExecuteStatementInput); ok && whole {
+		w.apart(in)
+	}
 	switch {
 	case w.serving == hidden && whole:
 		return memdb.Fault{HideItems: true}
-	case w.serving == partly && asksFor(c) == key.String():
+	case w.serving == partly && w.asksFor(c) == w.subjects[0].key.String():
 		return memdb.Fault{Err: &types.ProvisionedThroughputExceededException{}}
 	case w.serving == conflicting && (c.Operation == "TransactWriteItems" && c.Index == 0 || c.Operation == "PutItem" || c.Operation == "UpdateItem"):
 		return memdb.Fault{Err: &types.TransactionConflictException{}}
@@ -84,9 +90,21 @@ func (w *world) planned(c memdb.Call) memdb.Fault {
 	return memdb.Fault{}
 }
 
+// apart judges that no two statements of a call are of one record.
+func (w *world) apart(in *dynamodb.BatchExecuteStatementInput) {
+	seen := map[string]bool{}
+	for i := range in.Statements {
+		of := w.asksFor(memdb.Call{Input: in, Index: i})
+		if seen[of] {
+			w.fail("a call has two statements of %s", of)
+		}
+		seen[of] = true
+	}
+}
+
 // asksFor is the intent that a part of a call is about, by its key: in which order the
 // deliveries of a batch have joined a call is not the same in every run.
-func asksFor(c memdb.Call) string {
+func (w *world) asksFor(c memdb.Call) string {
 	var values []types.AttributeValue
 	switch in := c.Input.(type) {
 	case *dynamodb.BatchExecuteStatementInput:
@@ -99,7 +117,7 @@ func asksFor(c memdb.Call) string {
 		}
 	}
 	for _, v := range values {
-		if s, ok := v.(*types.AttributeValueMemberS); ok && (s.Value == key.String() || s.Value == companion.String()) {
+		if s, ok := v.(*types.AttributeValueMemberS); ok && slices.ContainsFunc(w.subjects, func(of *subject) bool { return of.key.String() == s.Value }) {
 			return s.Value
 		}
 	}
@@ -172,7 +190,10 @@ func through[Out any](ctx context.Context, k *worker, fates []fate, operation st
 	onItsWay := func(doubt bool) {
 		k.world.later(event{name: "late " + operation, worker: k.number, doubt: doubt, happen: func() { _, _ = apply() }})
 	}
-	switch f := k.arrive(ctx, operation, fates); f {
+	asked := time.Now()
+	f := k.arrive(ctx, operation, fates)
+	k.keeps(operation, f, time.Since(asked))
+	switch f {
 	case dropped, throttled, refused:
 		return hears(f, none, nil)
 	case delayed:
@@ -205,10 +226,21 @@ func through[Out any](ctx context.Context, k *worker, fates []fate, operation st
 // of says which record a call is about, where it is one.
 func of(it map[string]types.AttributeValue) string {
 	if name, ok := it["intent"].(*types.AttributeValueMemberS); ok {
-		return " of " + name.Value
+		return about(name.Value)
 	}
 	return ""
 }
+
+// about is what stands behind an operation's name. An item that keeps a result has a
+// name that is not the same in every run.
+func about(name string) string {
+	if record, _, ok := strings.Cut(name, "##"); ok {
+		return aResult + record
+	}
+	return " of " + name
+}
+
+const aResult = " of a result of "
 
 // die ends the worker where it stands: nothing that it would still send arrives.
 func (k *worker) die() {

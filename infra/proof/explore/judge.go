@@ -4,60 +4,68 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/shared/intent"
 )
 
 // begins looks whether an effect begins under a claim that stands. Inside the
-// assumptions no zombie's does.
-func (w *world) begins(a intent.Attempt) {
-	for _, s := range w.subjects {
-		if s.key == a.Key && w.breach == "" && (s.last.State != intent.StateClaimed || s.last.MessageID != a.MessageID || s.last.Attempt != a.Number) {
-			w.fail("an effect of attempt %d begins, and the record is %s in attempt %d", a.Number, s.last.State, s.last.Attempt)
-		}
+// assumptions no zombie's does, and a Blind one's only if none before it can have
+// happened.
+func (k *worker) begins(a intent.Attempt) {
+	w, s := k.world, k.world.subject(a.Key)
+	kind := k.kindOf(s)
+	switch {
+	case kind == Keyed && s.blindly: // a record does not tell of which class its claims are
+		w.excused = true
+	case w.breach != "":
+	case s.last.State != intent.StateClaimed || s.last.MessageID != a.MessageID || s.last.Attempt != a.Number:
+		w.fail("an effect of attempt %d begins, and the record is %s in attempt %d", a.Number, s.last.State, s.last.Attempt)
+	case kind == Blind && s.setter != s.last.Owner:
+		w.fail("a Blind effect begins, and an earlier attempt's outcome is not known")
 	}
+	s.blindly = s.blindly || kind == Blind
 }
 
-// effects are what happened at the far side.
+// effects are what happened at the far side, since the intent had no record.
 func (w *world) effects(s *subject) []taken {
-	if w.class != Ledger {
-		return w.far.effects[s.key.Downstream()]
-	}
-	attribute := func(name string) int64 {
-		n, _ := strconv.ParseInt(w.db.Items(accounts)[0][name].(*types.AttributeValueMemberN).Value, 10, 64)
-		return n
-	}
-	all := make([]taken, attribute("taken"))
-	if cents := opening - attribute("balance"); len(all) > 0 {
-		all[0] = taken{cents, ledgerReceipt(cents)}
-	} else if cents != 0 {
-		w.fail("the balance changes by %d without an effect", cents)
+	all := w.far.effects[s.key.Downstream()][s.before.far:]
+	if s.kind == Ledger || w.changes {
+		all = append(all[:len(all):len(all)], w.takenBy(s)...)
 	}
 	return all
 }
 
 // ending is how a history ended for one intent.
 type ending struct {
-	class   Class
+	doubts  bool // it may end in doubt
 	record  intent.Record
 	effects []taken // at the far side
-	told    []told  // to the deliveries, in the order of their beginnings
+	told    []*told // to the deliveries, in the order of their beginnings
+	inner   bool    // effects of another intent deliver it
+	foreign bool    // a newer release has written the record
+	unkept  bool    // a result could not be kept
+	excused bool    // a second effect is nobody's fault
 }
 
-func (w *world) end(i int) ending {
-	s := w.subjects[i]
-	e := ending{class: w.class, record: w.read(s), effects: w.effects(s)}
-	for _, k := range w.workers {
-		e.told = append(e.told, k.told[i])
+func (w *world) end(s *subject) ending {
+	e := ending{
+		doubts: w.class.doubts() || s.kind == Blind, record: s.last, effects: w.effects(s),
+		inner: w.nested && s == w.subjects[1], foreign: s.foreign != nil, unkept: w.unkept, excused: w.excused,
+	}
+	if !e.foreign {
+		e.record = w.read(s)
+	}
+	for _, k := range w.workers[s.from:] {
+		e.told = append(e.told, k.toldOf(s)...)
 	}
 	return e
 }
 
 // fault counts, and compares with what was said.
 func (e ending) fault() string {
+	if e.excused {
+		return ""
+	}
 	if len(e.effects) > 1 {
 		return fmt.Sprintf("%d effects of one intent", len(e.effects))
 	}
@@ -85,25 +93,35 @@ func (e ending) fault() string {
 // undecided says what is lost without a report: an intent that has no end, an end
 // that is not the far side's, a message without an answer.
 func (e ending) undecided() string {
-	last := map[int]told{} // of each message
-	reported := false
+	last := map[[2]int]*told{} // of each message
+	reported, away, asked := false, len(e.told) > 0, false
 	for _, t := range e.told {
-		last[t.message] = t
 		reported = reported || t.final() && t.outcome.Kind == intent.InDoubt
+		if !t.nested { // else its message is another intent's
+			last[[2]int{t.message, t.member}] = t
+		}
 	}
 	for m, t := range last {
 		if !t.final() {
-			return fmt.Sprintf("the last delivery of message %d has no answer: %+v, %v", m, t.outcome, t.err)
+			return fmt.Sprintf("the last delivery of message %d has no answer: %+v, %v", m[0], t.outcome, t.err)
 		}
+		away = away && t.away
+		asked = asked || t.outcome.Kind != intent.Conflict
 	}
 	switch state := e.record.State; {
 	case state == intent.StateCompleted && len(e.effects) != 1, state == intent.StateRefused && len(e.effects) != 0:
 		return fmt.Sprintf("%s with %d effects", state, len(e.effects))
+	case e.foreign:
+		return ""
 	case state.Final():
 		return e.otherResult()
+	case state == intent.StateAbsent && away && len(e.effects) == 0: // it came too late
+		return ""
+	case !asked && e.inner:
+		return "" // nobody is left to deliver it
 	case state != intent.StateInDoubt:
 		return fmt.Sprintf("it ends neither decided nor in doubt, but %q", state)
-	case !e.class.doubts():
+	case !e.doubts:
 		return "it ends in doubt, and somebody knows"
 	case !reported:
 		return "it is in doubt, and nobody was told"
@@ -118,6 +136,8 @@ func (e ending) otherResult() string {
 	}
 	done := e.effects[0]
 	switch want, _ := json.Marshal(done.receipt); {
+	case e.unkept && e.record.Result.Omitted:
+		return ""
 	case string(e.record.Result.JSON) != string(want):
 		return fmt.Sprintf("the record's result is %s, the far side's %s", e.record.Result.JSON, want)
 	case !slices.ContainsFunc([]body{0, 1}, func(b body) bool { return b.cents() == done.cents && b.fingerprint() == e.record.Fingerprint }):
@@ -127,7 +147,7 @@ func (e ending) otherResult() string {
 }
 
 // lie says how what a delivery was told differs from the record.
-func (e ending) lie(t told) string {
+func (e ending) lie(t *told) string {
 	o, r := t.outcome, e.record
 	final := map[intent.Kind]intent.State{intent.Executed: intent.StateCompleted, intent.Replayed: intent.StateCompleted, intent.Refused: intent.StateRefused}
 	switch state, ok := final[o.Kind]; {
@@ -157,7 +177,7 @@ func (e ending) lie(t told) string {
 	return ""
 }
 
-func (e ending) conflict(t told) string {
+func (e ending) conflict(t *told) string {
 	for _, other := range e.told {
 		if other.body != t.body {
 			return ""

@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -98,11 +99,22 @@ func TestJudgeOfChanges(t *testing.T) {
 		{"another result", change{before: done, now: with(done, final(intent.StateCompleted, "q")), own: true}, "final"},
 		{"park by another payload", change{before: a, now: doubt, lapsed: true, conflict: true}, "a conflict changes"},
 		{"deletion", change{before: a, now: none, own: true}, "no transition"},
+		{"claim of what is too old", change{before: none, now: a, drawn: true, old: true}, "older than MaxAge"},
+		{"release by an inner intent's verdict", change{before: a, now: released, own: true, setter: true, inner: true}, "an inner intent's verdict"},
 	} {
 		if got := tt.c.fault(); got == "" != (tt.fault == "") || !strings.Contains(got, tt.fault) {
 			t.Errorf("%s: got fault %q, want %q", tt.name, got, tt.fault)
 		}
 	}
+}
+
+// ended is a history of that class that ended so.
+func ended(c Class, r intent.Record, effects []taken, all ...told) ending {
+	e := ending{doubts: c.doubts(), record: r, effects: effects}
+	for _, t := range all {
+		e.told = append(e.told, &t)
+	}
+	return e
 }
 
 // The judge catches each kind of wrong end, and lets the right ones pass.
@@ -122,40 +134,58 @@ func TestJudgeOfEnds(t *testing.T) {
 	running := told{ended: true, outcome: intent.Outcome{Kind: intent.InProgress, Wait: time.Second}}
 	inDoubt := told{ended: true, outcome: intent.Outcome{Kind: intent.InDoubt, Reason: "no answer"}}
 	conflict := told{ended: true, body: 1, outcome: intent.Outcome{Kind: intent.Conflict}}
+	died := told{}
 	failed := told{ended: true, err: errors.New("unknown")}
 	but := func(t told, change func(*told)) told { change(&t); return t }
+	away := but(failed, func(t *told) { t.away = true })
+	nested := func(t *told) { t.nested = true }
+	omitted := with(completed, func(r *intent.Record) { r.Result = intent.Result{Omitted: true} })
+	in := func(e ending, change func(*ending)) ending { change(&e); return e }
+	inner := func(e *ending) { e.inner = true }
 	for _, tt := range []struct {
 		name  string
 		e     ending
 		fault string // part of it; empty: it is right
 	}{
-		{"completed", ending{Keyed, completed, one, []told{{}, failed, running, executed, replayed, conflict}}, ""},
-		{"two effects", ending{Keyed, completed, append(one, one...), []told{executed}}, "2 effects"},
-		{"completed without an effect", ending{Keyed, completed, nil, []told{executed}}, "completed with 0 effects"},
-		{"refused", ending{Keyed, declined, nil, []told{refused, refused}}, ""},
-		{"refused with an effect", ending{Keyed, declined, one, []told{refused}}, "refused with 1 effects"},
-		{"result of another effect", ending{Keyed, completed, []taken{{10, "q"}}, []told{executed}}, "the far side's"},
-		{"another payload's effect", ending{Keyed, completed, []taken{{20, "r"}}, []told{executed}}, "another payload's fingerprint"},
-		{"released", ending{Keyed, with(claimed(), state(intent.StateReleased)), nil, []told{inDoubt}}, "neither decided"},
-		{"no record", ending{Keyed, intent.Record{}, nil, []told{inDoubt}}, "neither decided"},
-		{"claimed and dead", ending{Keyed, claimed(), one, []told{{}}}, "has no answer"},
-		{"message lost in an error", ending{Keyed, completed, one, []told{executed, failed}}, "has no answer"},
-		{"message lost in progress", ending{Keyed, completed, one, []told{executed, running}}, "has no answer"},
-		{"other message lost", ending{Keyed, completed, one, []told{but(failed, func(t *told) { t.message = 1 }), executed}}, "has no answer"},
-		{"in doubt", ending{Blind, doubt, one, []told{inDoubt}}, ""},
-		{"in doubt and unreported", ending{Blind, doubt, one, []told{{body: 0}, conflict, but(conflict, func(t *told) { t.body = 0 })}}, "nobody was told"},
-		{"keyed in doubt", ending{Keyed, doubt, nil, []told{inDoubt}}, "somebody knows"},
-		{"ledger in doubt", ending{Ledger, doubt, nil, []told{inDoubt}}, "somebody knows"},
-		{"doubt without a reason", ending{Blind, doubt, nil, []told{but(inDoubt, func(t *told) { t.outcome.Reason = "" })}}, "without a reason"},
-		{"told executed in doubt", ending{Blind, doubt, one, []told{executed, inDoubt}}, "the record says in_doubt"},
-		{"told refused when completed", ending{Keyed, completed, one, []told{executed, refused}}, "the record says completed"},
-		{"executed twice", ending{Keyed, completed, one, []told{executed, executed}}, "2 deliveries"},
-		{"replay of another result", ending{Keyed, completed, one, []told{executed, is(intent.Replayed, "q")}}, "told the result"},
-		{"replay without the result", ending{Keyed, completed, one, []told{executed, is(intent.Replayed, "")}}, "told the result"},
-		{"replay to another payload", ending{Keyed, completed, one, []told{executed, but(replayed, func(t *told) { t.body = 1 })}}, "another payload"},
-		{"conflict of equals", ending{Keyed, completed, one, []told{but(conflict, func(t *told) { t.body = 0 }), executed}}, "all payloads are the same"},
-		{"in progress for no time", ending{Keyed, completed, one, []told{but(running, func(t *told) { t.outcome.Wait = 0 }), executed}}, "nobody knows when"},
-		{"no outcome", ending{Keyed, completed, one, []told{{ended: true}, executed}}, "no such outcome"},
+		{"completed", ended(Keyed, completed, one, died, failed, running, executed, replayed, conflict), ""},
+		{"two effects", ended(Keyed, completed, append(one, one...), executed), "2 effects"},
+		{"completed without an effect", ended(Keyed, completed, nil, executed), "completed with 0 effects"},
+		{"refused", ended(Keyed, declined, nil, refused, refused), ""},
+		{"refused with an effect", ended(Keyed, declined, one, refused), "refused with 1 effects"},
+		{"result of another effect", ended(Keyed, completed, []taken{{10, "q"}}, executed), "the far side's"},
+		{"another payload's effect", ended(Keyed, completed, []taken{{20, "r"}}, executed), "another payload's fingerprint"},
+		{"released", ended(Keyed, with(claimed(), state(intent.StateReleased)), nil, inDoubt), "neither decided"},
+		{"no record", ended(Keyed, intent.Record{}, nil, inDoubt), "neither decided"},
+		{"claimed and dead", ended(Keyed, claimed(), one, died), "has no answer"},
+		{"message lost in an error", ended(Keyed, completed, one, executed, failed), "has no answer"},
+		{"message lost in progress", ended(Keyed, completed, one, executed, running), "has no answer"},
+		{"other message lost", ended(Keyed, completed, one, but(failed, func(t *told) { t.message = 1 }), executed), "has no answer"},
+		{"in doubt", ended(Blind, doubt, one, inDoubt), ""},
+		{"in doubt and unreported", ended(Blind, doubt, one, died, conflict, but(conflict, func(t *told) { t.body = 0 })), "nobody was told"},
+		{"keyed in doubt", ended(Keyed, doubt, nil, inDoubt), "somebody knows"},
+		{"ledger in doubt", ended(Ledger, doubt, nil, inDoubt), "somebody knows"},
+		{"doubt without a reason", ended(Blind, doubt, nil, but(inDoubt, func(t *told) { t.outcome.Reason = "" })), "without a reason"},
+		{"told executed in doubt", ended(Blind, doubt, one, executed, inDoubt), "the record says in_doubt"},
+		{"told refused when completed", ended(Keyed, completed, one, executed, refused), "the record says completed"},
+		{"executed twice", ended(Keyed, completed, one, executed, executed), "2 deliveries"},
+		{"replay of another result", ended(Keyed, completed, one, executed, is(intent.Replayed, "q")), "told the result"},
+		{"replay without the result", ended(Keyed, completed, one, executed, is(intent.Replayed, "")), "told the result"},
+		{"replay to another payload", ended(Keyed, completed, one, executed, but(replayed, func(t *told) { t.body = 1 })), "another payload"},
+		{"conflict of equals", ended(Keyed, completed, one, but(conflict, func(t *told) { t.body = 0 }), executed), "all payloads are the same"},
+		{"in progress for no time", ended(Keyed, completed, one, but(running, func(t *told) { t.outcome.Wait = 0 }), executed), "nobody knows when"},
+		{"came too late", ended(Keyed, intent.Record{}, nil, away), ""},
+		{"came too late, and took place", ended(Keyed, intent.Record{}, one, away), "neither decided"},
+		{"one of two came too late", ended(Keyed, intent.Record{}, nil, away, but(executed, func(t *told) { t.message = 1 })), "neither decided"},
+		{"of a newer release", in(ended(Keyed, claimed(), one, away), func(e *ending) { e.foreign = true }), ""},
+		{"of a newer release, run again", in(ended(Keyed, claimed(), append(one, one...), away), func(e *ending) { e.foreign = true }), "2 effects"},
+		{"inner one that nobody delivers again", in(ended(Keyed, claimed(), one, but(failed, nested)), inner), ""},
+		{"inner one that was run twice", in(ended(Keyed, claimed(), append(one, one...), but(failed, nested)), inner), "2 effects"},
+		{"inner one whose own message is lost", in(ended(Keyed, completed, one, but(executed, nested), failed), inner), "has no answer"},
+		{"inner one that its own message leaves open", in(ended(Keyed, claimed(), one, but(failed, nested), inDoubt), inner), "neither decided"},
+		{"second message of a batch lost", ended(Keyed, completed, one, but(failed, func(t *told) { t.member = 2 }), executed), "has no answer"},
+		{"result without a place", in(ended(Keyed, omitted, one, is(intent.Executed, "")), func(e *ending) { e.unkept = true }), ""},
+		{"result omitted, and there was a place", ended(Keyed, omitted, one, is(intent.Executed, "")), "the far side's"},
+		{"no outcome", ended(Keyed, completed, one, but(died, func(t *told) { t.ended = true }), executed), "no such outcome"},
 	} {
 		if got := tt.e.fault(); got == "" != (tt.fault == "") || !strings.Contains(got, tt.fault) {
 			t.Errorf("%s: got fault %q, want %q", tt.name, got, tt.fault)
@@ -168,18 +198,59 @@ func TestJudgeOfBeginnings(t *testing.T) {
 	first := claimed()
 	a := intent.Attempt{Key: key, Number: first.Attempt, MessageID: first.MessageID}
 	for name, tt := range map[string]struct {
+		kind   Class
 		record intent.Record
+		setter string // the owner of the claim that set claimed_at
 		breach breach
 		fault  bool
 	}{
-		"under its claim": {first, "", false},
-		"taken over":      {with(first, owned("b", 2, at(70))), "", true},
-		"parked":          {with(first, state(intent.StateInDoubt)), "", true},
-		"after a pause":   {with(first, state(intent.StateInDoubt)), pauses, false},
+		"under its claim":             {Keyed, first, "a", "", false},
+		"taken over":                  {Keyed, with(first, owned("b", 2, at(70))), "a", "", true},
+		"parked":                      {Keyed, with(first, state(intent.StateInDoubt)), "a", "", true},
+		"after a pause":               {Keyed, with(first, state(intent.StateInDoubt)), "a", pauses, false},
+		"after an unknown one":        {Keyed, first, "z", "", false},
+		"blind":                       {Blind, first, "a", "", false},
+		"blind, after an unknown one": {Blind, first, "z", "", true},
 	} {
-		w := world{setting: setting{breach: tt.breach}, subjects: []*subject{{key: key, last: tt.record}}}
-		if w.begins(a); w.fault != "" != tt.fault {
+		w := world{setting: setting{breach: tt.breach}, subjects: []*subject{{key: key, kind: tt.kind, last: tt.record, setter: tt.setter}}}
+		k := worker{world: &w}
+		if k.begins(a); w.fault != "" != tt.fault {
 			t.Errorf("%s: got fault %q", name, w.fault)
 		}
+	}
+}
+
+// A record of a newer release is left as it is.
+func TestJudgeOfOtherFormats(t *testing.T) {
+	w := setting{class: Aged, side: 1}.history(t, &track{taken: []int{0, 0, 0, 0, 0, 0, 0, 0, 13}})
+	s := w.subjects[0]
+	if w.kept(s, ""); w.fault != "" {
+		t.Fatal(w.violation())
+	}
+	s.foreign = maps.Clone(s.foreign)
+	delete(s.foreign, "owner")
+	if w.kept(s, ""); w.fault == "" {
+		t.Error("a change is not seen")
+	}
+}
+
+// A completion and its write are both there, or neither.
+func TestJudgeOfWrites(t *testing.T) {
+	w := setting{class: Written, side: 1}.history(t, &path{})
+	s := w.subjects[0]
+	for name, tt := range map[string]struct {
+		record intent.Record
+		wrong  bool
+	}{
+		"both":             {s.last, false},
+		"the write alone":  {claimed(), true},
+		"no record at all": {intent.Record{}, true},
+	} {
+		if got := w.unwritten(s, tt.record); got != tt.wrong {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
+	if other := (&subject{key: companion}); !w.unwritten(other, s.last) || w.unwritten(other, claimed()) {
+		t.Error("the record alone is not seen, or neither is")
 	}
 }

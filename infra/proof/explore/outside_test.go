@@ -16,7 +16,7 @@ func TestOutsideTheAssumptions(t *testing.T) {
 		breach breach
 	}{
 		{Probed, pauses}, {RenewedProbed, pauses}, {Blind, falseNo}, {Probed, falseNo}, {Probed, clocks},
-		{Keyed, forgets}, {Keyed, keyless}, {Grouped, keyless},
+		{Keyed, forgets}, {Keyed, keyless}, {Grouped, keyless}, {Reclassed, opened},
 	} {
 		t.Run(fmt.Sprintf("%s, where %s", tt.class, tt.breach), func(t *testing.T) {
 			t.Parallel()
@@ -32,13 +32,13 @@ func TestOutsideTheAssumptions(t *testing.T) {
 // What does not count on an assumption holds without it: a ledger, and a provider
 // that remembers its keys.
 func TestNeedsNoAssumption(t *testing.T) {
-	for _, class := range []Class{Keyed, Ledger} {
+	for _, class := range []Class{Keyed, Grouped, Ledger} {
 		for _, b := range []breach{pauses, falseNo, clocks} {
 			t.Run(fmt.Sprintf("%s, where %s", class, b), func(t *testing.T) {
 				t.Parallel()
 				for n := 1; n <= 3; n++ {
 					s := setting{class: class, side: n, breach: b}
-					if _, found := s.exhaust(t, min(*deviations, 2), wrong); found != nil {
+					if _, found := s.exhaust(t, min(*deviations, class.traits().deep[n-1], 2), wrong); found != nil {
 						t.Errorf("%s\n%s", found.fault, found.told())
 					}
 				}

@@ -8,15 +8,28 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/singleeffect/once/shared/intent"
 )
 
 // subject is one intent of the world, as it is watched.
 type subject struct {
-	key    intent.Key
-	last   intent.Record // as it stands
-	tokens []token       // every owner that was seen
-	setter string        // the owner whose claim set claimed_at
+	key     intent.Key
+	kind    Class                           // Keyed, Blind or Ledger
+	last    intent.Record                   // as it stands
+	tokens  []token                         // every owner that was seen
+	setter  string                          // the owner whose claim set claimed_at
+	blindly bool                            // a Blind effect may have happened since claimed_at was set
+	foreign map[string]types.AttributeValue // the record, once a newer release has written it
+	from    int                             // the first worker since it had no record
+	before  tally                           // what happened before that
+
+	// What the intent had come to, what had happened and who had delivered it, when
+	// months had passed.
+	yet      ending
+	yetCount tally
+	yetFrom  int
 }
 
 // token is an owner, and who drew it.
@@ -49,16 +62,27 @@ func (w *world) read(s *subject) intent.Record {
 // changed looks at the records after a call that may have changed them. It was a
 // worker's, or an operator's.
 func (w *world) changed(what string, by *worker) {
-	for i, s := range w.subjects {
+	for _, s := range w.subjects {
+		if s.foreign != nil {
+			w.kept(s, what)
+			continue
+		}
 		before, now := s.last, w.read(s)
+		if w.unwritten(s, now) {
+			w.fail("%s: the record of %s is %q, and the completion's write is not as it is", what, s.key.ID, now.State)
+		}
 		if reflect.DeepEqual(before, now) {
 			continue
+		}
+		if by != nil && now.Owner != before.Owner && expired(before, by.clock()) {
+			w.expires(s)
+			before = intent.Record{}
 		}
 		c := change{
 			before: before, now: now, own: by == s.holder(before.Owner), drawn: s.known(now.Owner) < 0, setter: before.Owner == s.setter, settled: by == nil,
 		}
 		if by != nil {
-			c.conflict = by.told[i].body.fingerprint() != before.Fingerprint && !before.ClaimedAt.IsZero()
+			c.conflict = by.bodyFor(s).fingerprint() != before.Fingerprint && !before.ClaimedAt.IsZero()
 			c.lapsed = !by.clock().Before(before.LeaseUntil.Add(skewMargin))
 			c.settled = !by.clock().Before(before.LeaseUntil.Add(skewMargin + probeAfter))
 			if now.Owner != before.Owner || now.State != intent.StateClaimed { // else it is a renewal
@@ -66,7 +90,12 @@ func (w *world) changed(what string, by *worker) {
 			}
 			if !by.ends.IsZero() {
 				c.least = by.ends.Add(by.skew + leaseMargin - time.Millisecond)
+				if w.nested && s != w.subjects[by.told[0].subject] {
+					c.least = c.least.Add(-effectReserve)
+				}
 			}
+			c.old = before.State == intent.StateAbsent && by.old()
+			c.inner = c.own && by.decidedByInner(s, now)
 			if now.State == intent.StateClaimed {
 				by.lease = now.LeaseUntil.Add(-by.skew)
 			}
@@ -76,9 +105,9 @@ func (w *world) changed(what string, by *worker) {
 			s.tokens = append(s.tokens, token{now.Owner, by})
 		}
 		if now.State == intent.StateClaimed && before.ClaimedAt.IsZero() {
-			s.setter = now.Owner
+			s.setter, s.blindly = now.Owner, false
 		}
-		w.say("  record of %s: %s of owner %d -> %s of owner %d, attempt %d", s.key.ID,
+		w.say("  record of %s %s: %s of owner %d -> %s of owner %d, attempt %d", s.key.Operation, s.key.ID,
 			cmp.Or(before.State, "absent"), 1+s.known(before.Owner), now.State, 1+s.known(now.Owner), now.Attempt)
 		if fault := c.fault(); fault != "" {
 			w.fail("%s: %s", what, fault)
@@ -96,6 +125,8 @@ type change struct {
 	drawn       bool      // the owner is one that was never seen
 	setter      bool      // the claim that stood before was the one that set claimed_at
 	conflict    bool      // by a delivery of another payload than the one that the record is bound to
+	old         bool      // where no record stood, by a delivery of an intent that is older than MaxAge
+	inner       bool      // by an effect that returned an inner intent's error
 }
 
 // fault says what is wrong with the change: it must be one that the table lists, of
@@ -106,6 +137,10 @@ func (c change) fault() string {
 		return fmt.Sprintf("changes a final record: %s -> %s", before.State, now.State)
 	case c.conflict:
 		return "a conflict changes the record"
+	case c.old:
+		return "an intent older than MaxAge is run, and it has no record"
+	case c.inner:
+		return "an inner intent's verdict decides the outer one"
 	case !listed(before.State, now.State):
 		return fmt.Sprintf("no transition %q -> %q", before.State, now.State)
 	case now.State.Final() != !now.ExpiresAt.IsZero() || now.State.Final() != !now.CompletedAt.IsZero():

@@ -18,7 +18,9 @@ func (w *world) schedule(workers []*worker) {
 		var ready []*arrival
 		for _, k := range workers[:started] {
 			calls, _, _ := k.calls()
-			slices.SortStableFunc(calls, func(a, b *arrival) int { return strings.Compare(a.operation, b.operation) })
+			slices.SortStableFunc(calls, func(a, b *arrival) int {
+				return cmp.Or(strings.Compare(a.operation, b.operation), cmp.Compare(a.member, b.member))
+			})
 			if k == current { // it goes on, if nothing unusual happens
 				ready = append(calls, ready...)
 			} else {
@@ -59,22 +61,48 @@ func (w *world) schedule(workers []*worker) {
 
 // begin lets a delivery begin. The clocks that are off are so by the same, so that no
 // two differ by more than that; beyond the assumptions some are ahead and some behind.
+// Where nothing is unusual, it is as the one before it was.
 func (w *world) begin(k *worker) {
 	clocks := []time.Duration{0, w.skew(), -w.skew()}
 	if w.off != 0 && w.breach == "" {
 		clocks = []time.Duration{0, w.off}
 	}
-	options := len(clocks)
+	var ways []func()
+	for _, off := range clocks {
+		ways = append(ways, func() {
+			k.skew = off
+			w.off = cmp.Or(w.off, off)
+		})
+	}
 	if k.number < w.side { // it may be of another message, under the same key
-		options++
+		ways = append(ways, func() { k.body = 1 })
 	}
-	if o := w.choose(options); o < len(clocks) {
-		k.skew = clocks[o]
-		w.off = cmp.Or(w.off, k.skew)
-	} else {
-		k.body = 1
+	if w.aged { // of a release that remembers for longer, or for less long
+		ways = append(ways, func() { w.retention = shortest + longer - w.retention })
 	}
+	if w.nested {
+		for m := 1; m < len(manners); m++ {
+			ways = append(ways, func() { k.manner = m })
+		}
+	}
+	if w.changes { // of a release with another class
+		for _, kind := range []Class{Keyed, Blind, Ledger} {
+			if kind != w.current {
+				ways = append(ways, func() { w.current = kind })
+			}
+		}
+	}
+	ways[w.choose(len(ways))]()
+	k.kind = w.current
 	w.say("delivery %d begins: %s, clock %v ahead", k.number, bodies[k.body], k.skew)
+	switch {
+	case w.aged:
+		w.say("  its intent is %v old, the retention %v", time.Since(k.sent), w.retention)
+	case w.nested:
+		w.say("  its effect %s", manners[k.manner].name)
+	case w.changes:
+		w.say("  its effect is %s", k.kind)
+	}
 	k.run()
 }
 

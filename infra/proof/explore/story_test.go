@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,6 +29,48 @@ func TestRenewedRenews(t *testing.T) {
 	}
 	if story := w.told(); !strings.Contains(story, "claimed of owner 1 -> claimed of owner 1, attempt 1") || !strings.Contains(story, "executed") {
 		t.Errorf("got\n%s\nwant a claim that is renewed, and then completed", story)
+	}
+}
+
+// Each world really holds what it is there for.
+func TestWorlds(t *testing.T) {
+	for _, tt := range []struct {
+		class Class
+		side  int
+		taken []int    // what is unusual
+		holds []string // parts of the story, in this order
+	}{
+		{Trio, 1, nil, []string{
+			"BatchExecuteStatement: ok", "record of charge third: absent of owner 0 -> claimed", "BatchExecuteStatement: ok", "record of charge third: claimed of owner 1 -> completed",
+		}},
+		{Trio, 1, []int{1}, []string{"another message of the first intent", "charge other: claimed", "replayed", "executed", "executed"}},
+		{GroupedOutlived, 1, []int{0, 0, 0, 3}, []string{"24h0m0s pass", "record of charge k: claimed of owner 1 -> in_doubt"}},
+		{NestedKeyed, 1, nil, []string{"effect of charge k: ok", "PutItem of proof#receipt#k: ok", "effect of receipt k: ok", "record of charge k: claimed of owner 1 -> completed"}},
+		{NestedBlind, 2, []int{2}, []string{"the inner intent is ledger of k", "TransactWriteItems: ok", "delivery 1 ends: dead false, replayed"}},
+		{Aged, 1, []int{2}, []string{"its intent is 480h0m0s old", "too old"}},
+		{Aged, 1, []int{0, 0, 0, 0, 0, 0, 0, 0, 6}, []string{"984h0m0s pass, records stand", "absent of owner 0 -> claimed of owner 2, attempt 1", "executed"}},
+		{AgedGrouped, 1, []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6}, []string{
+			"984h0m0s pass, records stand", "BatchExecuteStatement: ok", "PutItem of proof#charge#k: ok", "absent of owner 0 -> claimed of owner 2, attempt 1", "executed",
+		}},
+		{AgedLedger, 1, []int{0, 0, 0, 0, 8}, []string{"984h0m0s pass, TTL deletes", "too old"}},
+		{Aged, 1, []int{0, 0, 0, 0, 0, 0, 0, 0, 13}, []string{"records are of another format", "unknown format"}},
+		{Large, 1, []int{0, 0, 0, 0, 0, 0, 8}, []string{"PutItem of a result of proof#charge#k: refused", "UpdateItem of proof#charge#k: ok", "executed"}},
+		{LargeLedger, 1, nil, []string{"TransactWriteItems: ok", "executed"}},
+		{Written, 1, nil, []string{"TransactWriteItems: ok", "executed"}},
+		{WrittenProbed, 1, []int{0, 0, 0, 0, 1}, []string{"probe: ok", "TransactWriteItems: ok", "replayed"}},
+		{Reclassed, 1, []int{0, 4}, []string{"its effect is blind"}},
+	} {
+		t.Run(fmt.Sprint(tt.class, tt.taken), func(t *testing.T) {
+			story := setting{class: tt.class, side: tt.side}.history(t, &track{taken: tt.taken}).told()
+			rest := story
+			for _, part := range tt.holds {
+				_, after, ok := strings.Cut(rest, part)
+				if !ok {
+					t.Fatalf("got\n%s\nwant %q in it, after what is before that", story, part)
+				}
+				rest = after
+			}
+		})
 	}
 }
 

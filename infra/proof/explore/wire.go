@@ -96,12 +96,12 @@ func exception(name string) *http.Response {
 }
 
 // ofBody says which record a request is about, where it is one.
-func ofBody(request []byte) string {
-	var about struct {
+func ofBody(body []byte) string {
+	var request struct {
 		Item, Key struct{ Intent struct{ S string } }
 	}
-	if json.Unmarshal(request, &about) != nil || about.Item.Intent.S+about.Key.Intent.S == "" {
+	if json.Unmarshal(body, &request) != nil || request.Item.Intent.S+request.Key.Intent.S == "" {
 		return ""
 	}
-	return " of " + about.Item.Intent.S + about.Key.Intent.S
+	return about(request.Item.Intent.S + request.Key.Intent.S)
 }
