@@ -45,6 +45,7 @@ func NewClient(cfg aws.Config) *dynamodb.Client { return dynamodb.NewFromConfig(
 // Tune sets on a client's options what the store counts on.
 func Tune(o *dynamodb.Options) {
 	o.HTTPClient = AttemptClient()
+	o.APIOptions = append(o.APIOptions, HideAnswers)
 	o.Retryer = retry.NewStandard(func(so *retry.StandardOptions) {
 		so.MaxAttempts = sdkAttempts
 		// The SDK's own starts at 1 s for throttling, which two retries make a short

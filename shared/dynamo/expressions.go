@@ -41,8 +41,16 @@ const (
 	// For a claim, a takeover and a renewal. Without claimed_at the provider's
 	// window would count from the wrong claim; a Put in its place would lose
 	// whatever a later format adds.
-	updateClaimed = "SET #state = :state, #owner = :owner, attempt = :attempt, lease_until = :lease_until, " +
-		"claimed_at = :claimed_at, fingerprint = :fingerprint, message_id = :message_id REMOVE #reason"
+	setClaimed = "SET #state = :state, #owner = :owner, attempt = :attempt, lease_until = :lease_until, " +
+		"claimed_at = :claimed_at, fingerprint = :fingerprint, message_id = :message_id"
+
+	// Without the removal a Keyed attempt would be taken for a Blind one before it, and go
+	// in doubt for no reason.
+	updateClaimed = setClaimed + " REMOVE #reason, blind"
+
+	// Without blind an operation that becomes Keyed would run an attempt again that no
+	// provider knows by a key.
+	updateClaimedBlind = setClaimed + ", blind = :blind REMOVE #reason"
 
 	// Without expires_at the record never expires.
 	updateFinal = "SET #state = :state, #result = :result, completed_at = :completed_at, expires_at = :expires_at REMOVE #reason"
@@ -68,6 +76,9 @@ var names = map[string]string{"#state": "state", "#owner": "owner", "#result": "
 func updateFor(next intent.Record) string {
 	switch next.State {
 	case intent.StateClaimed:
+		if next.Blind {
+			return updateClaimedBlind
+		}
 		return updateClaimed
 	case intent.StateReleased:
 		if next.ClaimedAt.IsZero() {

@@ -23,6 +23,7 @@ const (
 	attrAttempt     = "attempt"
 	attrLeaseUntil  = "lease_until"
 	attrClaimedAt   = "claimed_at"
+	attrBlind       = "blind" // BOOL, true or absent
 	attrFingerprint = "fingerprint"
 	attrResult      = "result"
 	attrCompletedAt = "completed_at"
@@ -47,6 +48,7 @@ func values(r intent.Record, result types.AttributeValue) item {
 		":lease_until":  number(r.LeaseUntil.UnixMilli()),
 		":claimed_at":   number(r.ClaimedAt.UnixMilli()),
 		":fingerprint":  text(r.Fingerprint.String()),
+		":blind":        &types.AttributeValueMemberBOOL{Value: true},
 		":message_id":   text(r.MessageID),
 		":reason":       text(r.Reason),
 		":result":       result,
@@ -82,6 +84,9 @@ func encode(r intent.Record, result types.AttributeValue) item {
 	if result != nil {
 		it[attrResult] = result
 	}
+	if r.Blind {
+		it[attrBlind] = &types.AttributeValueMemberBOOL{Value: true}
+	}
 	if r.Reason != "" {
 		it[attrReason] = text(r.Reason)
 	}
@@ -101,6 +106,7 @@ func decode(it item) (r intent.Record, sibling string, err error) {
 	r.Attempt = int(d.number(attrAttempt))
 	r.LeaseUntil = d.millis(attrLeaseUntil)
 	r.ClaimedAt = d.millis(attrClaimedAt)
+	r.Blind = d.truth(attrBlind)
 	r.CompletedAt = d.millis(attrCompletedAt)
 	r.MessageID = d.text(attrMessageID)
 	r.Reason = d.text(attrReason)
@@ -156,6 +162,17 @@ func (d *decoder) number(name string) int64 {
 		d.fail(name, "is not a number")
 	}
 	return 0
+}
+
+func (d *decoder) truth(name string) bool {
+	switch v := d.it[name].(type) {
+	case nil:
+	case *types.AttributeValueMemberBOOL:
+		return v.Value
+	default:
+		d.fail(name, "is neither true nor false")
+	}
+	return false
 }
 
 func (d *decoder) millis(name string) time.Time {

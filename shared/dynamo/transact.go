@@ -97,7 +97,7 @@ func (s *Store) complete(ctx context.Context, next intent.Record, own types.Upda
 	case v.rejected != nil:
 		return intent.Record{}, fmt.Errorf("%w: %v", intent.ErrWritesRejected, codes(v.rejected, 1))
 	case why != "":
-		return intent.Record{}, fmt.Errorf("%w: %s: %w", intent.ErrWritesRejected, why, err)
+		return intent.Record{}, fmt.Errorf("%w: %s", intent.ErrWritesRejected, why) // err may quote values
 	}
 	return next, err
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
 	"github.com/aws/smithy-go/middleware"
+
+	"github.com/singleeffect/once/shared/dynamo"
 )
 
 // awsConfig is the SDK's configuration out of what Lambda sets for each function:
@@ -18,7 +20,7 @@ import (
 // sign-on and instance metadata; their clients were 2 MB of each binary and a quarter
 // of its start.
 func awsConfig(v *Variables) aws.Config {
-	cfg := aws.Config{Region: v.Required("AWS_REGION"), APIOptions: []func(*middleware.Stack) error{hideAnswers}}
+	cfg := aws.Config{Region: v.Required("AWS_REGION"), APIOptions: []func(*middleware.Stack) error{dynamo.HideAnswers}}
 	if v.Optional("AWS_ACCESS_KEY_ID") == "" && v.Optional("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "" {
 		address := v.Here("AWS_CONTAINER_CREDENTIALS_FULL_URI")
 		keys := endpointcreds.New(address, func(o *endpointcreds.Options) {

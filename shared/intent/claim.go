@@ -97,6 +97,9 @@ func (r runner[P]) acquire(ctx, storeCtx context.Context, t task[P]) (claim, Out
 		// one of a Keyed effect, if the operation has become Blind since.
 		case r.blind && !shown.ClaimedAt.IsZero():
 			standing, err = r.Store.Replace(storeCtx, shown, parked(shown, "the outcome of an earlier attempt is not known"))
+		// And the other way round: no provider knows that attempt by a key.
+		case shown.Blind && !shown.ClaimedAt.IsZero():
+			standing, err = r.Store.Replace(storeCtx, shown, parked(shown, "the outcome of an attempt without a key is not known"))
 		case r.pastWindow(shown, c.record):
 			standing, err = r.Store.Replace(storeCtx, shown, parked(shown, "the provider's window ends"))
 		default:
@@ -150,6 +153,7 @@ func (r runner[P]) draft(ctx context.Context, shown Record, t task[P]) (claim, e
 		Attempt:     shown.Attempt + 1,
 		LeaseUntil:  millis(now.Add(lease)),
 		ClaimedAt:   shown.ClaimedAt,
+		Blind:       r.blind,
 		Fingerprint: t.Fingerprint,
 		MessageID:   t.MessageID,
 	}

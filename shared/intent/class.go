@@ -46,7 +46,10 @@ func (k *Keyed[P]) Validate() error {
 	if k.Effect == nil {
 		return &ConfigError{"Effect", "is missing"}
 	}
-	if err := validProbeAfter(k.ProbeAfter); err != nil {
+	if err := validDuration("ProbeAfter", k.ProbeAfter); err != nil {
+		return err
+	}
+	if err := validDuration("Window", k.Window); err != nil {
 		return err
 	}
 	if c := k.WithDefaults(); k.Window < windowMargin+c.Lease+c.LeaseMargin+c.SkewMargin {
@@ -103,18 +106,10 @@ func (b *Blind[P]) Validate() error {
 	if b.Effect == nil {
 		return &ConfigError{"Effect", "is missing"}
 	}
-	if err := validProbeAfter(b.ProbeAfter); err != nil {
+	if err := validDuration("ProbeAfter", b.ProbeAfter); err != nil {
 		return err
 	}
 	return b.Config.Validate()
-}
-
-// validProbeAfter refuses a time at which the lease still runs.
-func validProbeAfter(d time.Duration) error {
-	if d < 0 {
-		return &ConfigError{"ProbeAfter", fmt.Sprintf("is negative: %v", d)}
-	}
-	return nil
 }
 
 // Deliver runs the intent at most once or tells what became of it. An error

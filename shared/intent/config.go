@@ -124,15 +124,35 @@ func (c Config) Validate() error {
 		field string
 		value time.Duration
 	}{{"Retention", c.Retention}, {"MaxAge", c.MaxAge}, {"LeaseMargin", c.LeaseMargin}, {"SkewMargin", c.SkewMargin}, {"Lease", c.Lease}} {
-		if d.value < 0 {
-			return &ConfigError{d.field, fmt.Sprintf("is negative: %v", d.value)}
+		if err := validDuration(d.field, d.value); err != nil {
+			return err
+		}
+	}
+	for _, d := range []struct {
+		field string
+		value time.Duration
+	}{{"LeaseMargin", c.LeaseMargin}, {"SkewMargin", c.SkewMargin}} {
+		if d.value > day {
+			return &ConfigError{d.field, fmt.Sprintf("of %v is longer than a day", d.value)}
 		}
 	}
 	if c.Lease < 3*time.Second || c.Lease > day {
 		return &ConfigError{"Lease", fmt.Sprintf("of %v cannot be renewed in time, want 3s to 24h", c.Lease)}
 	}
-	if c.Retention-2*day < 2*c.MaxAge {
+	if c.MaxAge > (c.Retention-2*day)/2 {
 		return &ConfigError{"Retention", fmt.Sprintf("of %v is shorter than twice the MaxAge of %v and 2 days", c.Retention, c.MaxAge)}
+	}
+	return nil
+}
+
+// validDuration refuses what is negative, or so long that sums with it overflow.
+func validDuration(field string, d time.Duration) error {
+	const longest = 100 * 365 * day
+	switch {
+	case d < 0:
+		return &ConfigError{field, fmt.Sprintf("is negative: %v", d)}
+	case d > longest:
+		return &ConfigError{field, fmt.Sprintf("of %v is longer than 100 years", d)}
 	}
 	return nil
 }

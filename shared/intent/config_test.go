@@ -49,6 +49,20 @@ func TestValidate(t *testing.T) {
 			"Retention", []string{"959h59m59.999999999s", "456h0m0s", "2 days"}},
 		"C47 Err an age above half the retention": {edit{config: func(c *intent.Config) { c.MaxAge = 44*24*time.Hour + 1 }},
 			"Retention", []string{"2160h0m0s", "1056h0m0.000000001s", "2 days"}},
+		"Err an age that doubles to nothing": {edit{config: func(c *intent.Config) { c.MaxAge = 1 << 62 }}, "MaxAge", []string{"100 years"}},
+		"Err a retention beyond sums":        {edit{config: func(c *intent.Config) { c.Retention = 1<<63 - 1 }}, "Retention", []string{"100 years"}},
+		"Err a lease margin of two days": {edit{
+			config: func(c *intent.Config) { c.LeaseMargin = 48 * time.Hour },
+			keyed:  func(k *intent.Keyed[order]) { k.Window = 100 * time.Hour },
+			blind:  func(*intent.Blind[order]) {},
+		}, "LeaseMargin", []string{"48h0m0s", "a day"}},
+		"Err a skew margin beyond sums": {edit{config: func(c *intent.Config) { c.SkewMargin = 1<<63 - 1 }}, "SkewMargin", []string{"100 years"}},
+		"Err a window beyond sums": {edit{keyed: func(k *intent.Keyed[order]) { k.Window = 1<<63 - 1 }},
+			"Window", []string{"100 years"}},
+		"Err a probe beyond sums": {edit{
+			keyed: func(k *intent.Keyed[order]) { k.ProbeAfter = 1<<63 - 1 },
+			blind: func(b *intent.Blind[order]) { b.ProbeAfter = 1<<63 - 1 },
+		}, "ProbeAfter", []string{"100 years"}},
 		"Err negative age": {edit{config: func(c *intent.Config) { c.MaxAge = -time.Hour }}, "MaxAge", []string{"negative", "-1h0m0s"}},
 		"Err no effect": {edit{
 			keyed: func(k *intent.Keyed[order]) { k.Effect = nil },

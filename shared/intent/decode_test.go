@@ -22,8 +22,9 @@ type parcel struct {
 	Address struct {
 		City string `json:"city"`
 	} `json:"address"`
-	Due    time.Time      `json:"due"`
-	Counts map[string]int `json:"counts"`
+	Due     time.Time      `json:"due"`
+	Counts  map[string]int `json:"counts"`
+	Shelves map[int]int    `json:"shelves"`
 }
 
 func (p *parcel) Validate() error {
@@ -76,6 +77,7 @@ func TestDecodeNamesTheField(t *testing.T) {
 		"no object":                    {`[4242424242424242]`, "", "is a JSON array that is no intent_test.parcel"},
 		"a time in a form of its own":  {`{"user_id":"7","due":"4242424242424242"}`, "", "cannot be read: *time.ParseError"},
 		"a map's key is no field":      {`{"user_id":"7","counts":{"4242":"x"}}`, "counts", "is a JSON string that is no int"},
+		"C73 a map's key is no hint":   {`{"user_id":"7","shelves":{"card: 4242":1}}`, "shelves", "is a JSON number that is no int"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := intent.Decode[parcel](intenttest.Payload(t, c.in))

@@ -159,6 +159,36 @@ func TestC51KeyedBecomesBlind(t *testing.T) {
 	})
 }
 
+// C51 the other way round: a Blind attempt is cut off, and then the operation becomes
+// Keyed. No provider knows that attempt by a key, so nothing runs beside it.
+func TestC51BlindBecomesKeyed(t *testing.T) {
+	bubble(t, "lapsed", func(t *testing.T) {
+		w := newWorld(t)
+		w.lapse(blind)
+		for range 3 {
+			o, err := w.deliver(keyed, book)
+			wantKind(t, o, err, intent.InDoubt)
+			time.Sleep(lapsed)
+		}
+		w.wantRuns(0)
+		w.wantState(intent.StateInDoubt)
+	})
+	bubble(t, "released", func(t *testing.T) { // known not to have happened: it runs
+		w := newWorld(t)
+		w.effect = verdicts["NotApplied"].effect
+		_, _ = w.deliver(blind, book)
+		w.effect = verdicts["an error"].effect
+		for range 2 { // and what that leaves behind is a Keyed attempt's
+			_, err := w.deliver(keyed, book)
+			if !errors.Is(err, intent.ErrUnknown) {
+				t.Errorf("got %v, want ErrUnknown", err)
+			}
+			time.Sleep(lapsed)
+		}
+		w.wantRuns(3)
+	})
+}
+
 // C82: a handler that nobody validated claims nothing.
 func TestC82Unchecked(t *testing.T) {
 	w := newWorld(t)

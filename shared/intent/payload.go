@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -56,6 +57,9 @@ func ParsePayload(body []byte) (Payload, error) {
 // escapes (RFC 8785, sections 3.2.2.2 and 3.2.3), numbers kept as written: through a
 // float64, 2^53 and 2^53+1 would be one number.
 func (p Payload) Canonical() []byte { return bytes.Clone(p.canonical) }
+
+// Equal reports the same payload, its key's field included.
+func (p Payload) Equal(q Payload) bool { return bytes.Equal(p.canonical, q.canonical) }
 
 // IsObject reports a JSON object.
 func (p Payload) IsObject() bool { return len(p.canonical) > 0 && p.canonical[0] == '{' }
@@ -134,7 +138,7 @@ func Decode[P any](payload Payload) (P, error) {
 		kind, hint, _ := strings.Cut(mismatch.Value, ": ")
 		kind, _, _ = strings.Cut(kind, " ")
 		reason := "is a JSON " + kind + " that is no " + mismatch.Type.String()
-		if hint != "" {
+		if slices.Contains(timeHints, hint) { // else it may be the name of a map's member
 			reason += ": " + hint
 		}
 		return p, &PayloadError{Field: mismatch.Field, Reason: reason}

@@ -18,6 +18,7 @@ type Record struct {
 	Attempt     int    // claims so far, from 1; data, never part of a condition
 	LeaseUntil  time.Time
 	ClaimedAt   time.Time // first claim since the effect was last known not to have happened
+	Blind       bool      // claimed by a Blind: its call carries no key that a provider knows
 	Fingerprint Fingerprint
 	Result      Result
 	CompletedAt time.Time

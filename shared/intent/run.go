@@ -76,7 +76,7 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 		if e.quarantine {
 			meantErr = fmt.Errorf("%w: %w", ErrUnprocessable, meantErr)
 		}
-		return r.end(storeCtx, released(c, err.Error()), Outcome{}, meantErr, t)
+		return r.end(storeCtx, released(c, err.Error()), Outcome{Cause: err}, meantErr, t)
 	}
 	if lost != nil {
 		err = fmt.Errorf("%w: %w", err, lost)
@@ -94,14 +94,18 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 }
 
 // end writes how the claim ends and answers by the record that stands then: as
-// meant if it is ours and says so, else by what another made of it.
+// meant if it is ours and says so, else by what another made of it. Where the record
+// says something else, what was meant does not count, and its cause is told alone.
 func (r runner[P]) end(ctx context.Context, next Record, meant Outcome, meantErr error, t task[P]) (Outcome, error) {
 	standing, err := r.Store.Amend(ctx, next)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("%w: write %s: %w", ErrUnknown, next.State, errors.Join(err, meantErr))
+		return Outcome{}, fmt.Errorf("%w: write %s: %w", ErrUnknown, next.State, errors.Join(err, meant.Cause))
 	}
 	if standing.Owner == next.Owner && standing.State == next.State {
 		meant.Attempt, meant.Result = standing.Attempt, standing.Result
+		if meantErr != nil {
+			meant.Cause = nil // it is in the error
+		}
 		return meant, meantErr
 	}
 	o, ok := r.follow(standing, t)
@@ -109,10 +113,10 @@ func (r runner[P]) end(ctx context.Context, next Record, meant Outcome, meantErr
 		o, ok = r.doubt(standing), true
 	}
 	if ok {
-		o.Cause = errors.Join(meant.Cause, meantErr)
+		o.Cause = meant.Cause
 		return o, nil
 	}
-	return Outcome{}, errors.Join(ErrLost, meantErr)
+	return Outcome{}, errors.Join(ErrLost, meant.Cause)
 }
 
 // doubt is the outcome of a record in doubt: for as long as a probe's "no" would

@@ -71,6 +71,14 @@ func (e *TimeError) Error() string {
 	return text
 }
 
+// timeHints are what a Millis may say of a number that is none.
+var timeHints = func() (hints []string) {
+	for _, unit := range []string{"", "seconds", "microseconds", "nanoseconds"} {
+		hints = append(hints, "it "+(&TimeError{LooksLike: unit}).Error())
+	}
+	return hints
+}()
+
 // unitOf is the unit in which a number would be a time from 2001 to 2286.
 func unitOf(n int64) string {
 	switch {

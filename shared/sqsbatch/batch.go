@@ -210,7 +210,8 @@ func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates 
 		id := messages[i].MessageId
 		report.count(f)
 		if !f.done() || f.quarantined {
-			b.logUndone(ctx, messages[i], f)
+			// A panic of the log's handler must not have the batch delivered again.
+			_ = intent.Contain(func() error { b.logUndone(ctx, messages[i], f); return nil })
 		}
 		if f.done() {
 			continue
@@ -223,9 +224,12 @@ func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates 
 	report.Listed = len(listed)
 	if b.Observe != nil {
 		// A panic of the observer's must not have the batch delivered again.
-		if err := intent.Contain(func() error { b.Observe(ctx, report); return nil }); err != nil {
-			b.Log.ErrorContext(ctx, "the batch was not observed", "error", err.Error())
-		}
+		_ = intent.Contain(func() error {
+			if err := intent.Contain(func() error { b.Observe(ctx, report); return nil }); err != nil {
+				b.Log.ErrorContext(ctx, "the batch was not observed", "error", err.Error())
+			}
+			return nil
+		})
 	}
 	return response
 }

@@ -83,7 +83,7 @@ func (b *Batch) newDesk(ctx context.Context) *desk {
 	d.hides = newRelay(func(messages []hidden) {
 		slices.SortFunc(messages, func(a, b hidden) int { return a.place - b.place })
 		if hideErr == nil && d.ctx.Err() == nil {
-			hideErr = b.hide(d.ctx, messages)
+			hideErr = intent.Contain(func() error { return b.hide(d.ctx, messages) })
 		}
 	}, nil)
 	d.quarantines = newRelay(func(orders []*copyOrder) {
@@ -93,7 +93,7 @@ func (b *Batch) newDesk(ctx context.Context) *desk {
 			sendErr = d.ctx.Err()
 		}
 		if sendErr == nil {
-			sendErr = b.quarantine(d.ctx, orders)
+			sendErr = intent.Contain(func() error { return b.quarantine(d.ctx, orders) })
 		}
 		if sendErr != nil {
 			endAll(orders, sendErr)

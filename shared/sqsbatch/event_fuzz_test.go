@@ -107,6 +107,7 @@ func distinct(messages []events.SQSMessage) bool {
 type asked struct {
 	key         string
 	fingerprint intent.Fingerprint
+	payload     string
 }
 
 // invocation is what became of a batch.
@@ -142,7 +143,7 @@ func invoked(t *testing.T, messages []events.SQSMessage) *invocation {
 	}
 	in := &invocation{listed: listed(t, answer, messages), ran: map[asked]int{}, sent: map[string]int{}}
 	for _, d := range h.deliveries {
-		in.ran[asked{d.Key, d.Fingerprint}]++
+		in.ran[asked{d.Key, d.Fingerprint, string(d.Payload.Canonical())}]++
 	}
 	for _, sent := range queue.taken() {
 		in.sent[copyIn(t, sent)]++

@@ -85,7 +85,7 @@ func poison(o intent.Outcome, err error) string {
 		return reasonConflict + ": " + o.Reason
 	case err == nil && o.Kind == intent.InDoubt && o.Wait == 0:
 		return reasonInDoubt + ": " + o.Reason
-	case err == nil, errors.Is(err, intent.ErrUnknown):
+	case err == nil, errors.Is(err, intent.ErrUnknown), errors.Is(err, intent.ErrLost):
 		return ""
 	case errors.Is(err, intent.ErrUnprocessable):
 		code = reasonUnprocessable

@@ -2,6 +2,7 @@ package sqsbatch_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"reflect"
@@ -124,6 +125,42 @@ func TestC44AnotherPayloadInTheBatch(t *testing.T) {
 	for _, record := range before {
 		if record.Fingerprint != f || record.MessageID != "1" {
 			t.Errorf("got record %+v, want the first message's", record)
+		}
+	}
+}
+
+// What the fingerprint leaves out may be what the effect's payload needs. One message
+// that cannot be decoded takes no other along.
+func TestFoldOfOnePayloadAlone(t *testing.T) {
+	t.Parallel()
+	type sale struct {
+		Key    string    `json:"idempotency_key"`
+		User   intent.ID `json:"user"`
+		Amount int       `json:"amount"`
+	}
+	amount := func(body []byte) ([]byte, error) {
+		var fields map[string]json.RawMessage
+		err := json.Unmarshal(body, &fields)
+		return fields["amount"], err
+	}
+	for name, c := range map[string]struct {
+		pick        func([]byte) ([]byte, error)
+		first, then string
+	}{
+		"a part is selected": {amount, `{"idempotency_key":"1","user":true,"amount":5}`, `{"idempotency_key":"1","user":"u","amount":5}`},
+		"another key's type": {nil, `{"idempotency_key":1,"user":"u","amount":5}`, `{"idempotency_key":"1","user":"u","amount":5}`},
+	} {
+		for _, order := range [][]string{{c.first, c.then}, {c.then, c.first}} {
+			runs := 0
+			r := newRig(t, quarantining, func(config *sqsbatch.Config) {
+				config.Select = c.pick
+				config.Handler = &intent.Keyed[sale]{Config: shop(&memory{}), Window: 24 * time.Hour,
+					Effect: func(context.Context, sale, intent.Attempt) (any, error) { runs++; return "sold", nil }}
+			})
+			wantIDs(t, name+": listed", r.handle(message("1", order[0]), message("2", order[1])))
+			if sent := r.queue.taken(); runs != 1 || len(sent) != 1 || *sent[0].MessageBody != c.first {
+				t.Errorf("%s: ran %d times, %d in quarantine, want the good one run once", name, runs, len(sent))
+			}
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/singleeffect/once/shared/intent"
 )
 
-// job is one run: the messages that ask for one intent with one fingerprint.
+// job is one run: the messages that ask for one intent with one payload.
 // The others follow the first one's outcome.
 type job struct {
 	delivery intent.Delivery
@@ -66,7 +66,7 @@ func (b *Batch) lanes(ctx context.Context, messages []events.SQSMessage, fates [
 }
 
 // add appends a job, or joins it to one for the same intent with the same
-// fingerprint. The same message twice in a batch is such a pair, too. Where order
+// payload. The same message twice in a batch is such a pair, too. Where order
 // counts it joins its neighbour alone: it may not overtake what is between.
 func (l *lane) add(next job) {
 	jobs := l.jobs
@@ -92,7 +92,10 @@ func (j *job) same(next job) bool {
 	if j.unread != nil || next.unread != nil {
 		return j.messages[0].MessageId == next.messages[0].MessageId
 	}
-	return j.delivery.Key == next.delivery.Key && j.delivery.Fingerprint == next.delivery.Fingerprint
+	// The fingerprint may leave out a part that the effect's payload needs: what differs
+	// there is a run of its own, which meets the record.
+	return j.delivery.Key == next.delivery.Key && j.delivery.Fingerprint == next.delivery.Fingerprint &&
+		j.delivery.Payload.Equal(next.delivery.Payload)
 }
 
 // errBehind is why a message of a FIFO queue was not run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
 
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/sqsbatch"
@@ -144,16 +146,56 @@ func TestQueueIsAway(t *testing.T) {
 	})
 }
 
-// A call that SQS refuses for one of its messages harms none of the others.
+// A call that SQS refuses for one of its messages harms none of the others, in that call
+// or in another one.
 func TestRefusedMessageInACall(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, quarantining)
 	r.queue.refuses = "2"
-	wantIDs(t, "listed", r.handle(many(5, "poison")...), "2")
-	if sent := r.queue.taken(); len(sent) != 4 {
-		t.Errorf("%d in quarantine, want 4", len(sent))
+	wantIDs(t, "listed", r.handle(many(25, "poison")...), "2")
+	if sent := r.queue.taken(); len(sent) != 24 {
+		t.Errorf("%d in quarantine, want 24", len(sent))
+	}
+	alone := newRig(t, func(c *sqsbatch.Config) { c.QueueURL, c.DeadLetterURL = queueURL+".fifo", deadLetterURL+".fifo" })
+	alone.queue.refuses = "a"
+	batch := []events.SQSMessage{grouped(message("a", "poison"), "g"), grouped(asking("b", "b"), "g"), grouped(message("c", "poison"), "h"), grouped(asking("d", "d"), "h")}
+	wantIDs(t, "listed of the groups", alone.handle(batch...), "a", "b")
+}
+
+// After a refusal that is not of what was sent no other call is made, however many
+// wait.
+func TestQueueRefusesAll(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"RequestThrottled", "KmsThrottled", "AWS.SimpleQueueService.NonExistentQueue", "InvalidAddress", "AccessDenied"} {
+		r := newRig(t, quarantining)
+		r.queue.away = func(context.Context) error { return &smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient} }
+		if got := r.handle(many(100, "poison")...); len(got) != 100 || r.queue.sends != 1 {
+			t.Errorf("%s: listed %d after %d calls, want all after one", code, len(got), r.queue.sends)
+		}
 	}
 }
+
+// A panic of the queue's client or of the log's handler harms no other message.
+func TestPanicsBesideTheEffects(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, quarantining)
+	r.hand.do = func(_ context.Context, d intent.Delivery) (intent.Outcome, error) {
+		if d.Key == "running" {
+			return intent.Outcome{Kind: intent.InProgress, Wait: time.Minute}, nil
+		}
+		return executed, nil
+	}
+	r.queue.do = func(context.Context) error { panic("no connection") }
+	r.queue.away = r.queue.do
+	wantIDs(t, "listed", r.handle(message("bad", "poison"), asking("running", "running"), asking("good", "good")), "bad", "running")
+	mute := newRig(t, func(c *sqsbatch.Config) { c.Log = slog.New(panicking{}) })
+	wantIDs(t, "listed without a log", mute.handle(message("bad", "poison"), asking("good", "good")), "bad")
+}
+
+// panicking is a log's handler that does.
+type panicking struct{ slog.Handler }
+
+func (panicking) Enabled(context.Context, slog.Level) bool { panic("no log") }
 
 // C77: reading stops when there is no time left to run anything. The rest is listed.
 func TestC77ReadingStops(t *testing.T) {

@@ -86,21 +86,8 @@ func receives(m events.SQSMessage) int {
 // would give the message another one than its producer meant. One in several
 // places must be the same in all.
 func (b *Batch) key(l letter) (string, error) {
-	keys := l.keys
-	if field := l.payload.Field(KeyField); field != nil {
-		inBody, err := keyText(field)
-		if err != nil {
-			return "", err
-		}
-		keys = append(keys[:len(keys):len(keys)], inBody)
-	}
-	if len(keys) > 0 {
-		for _, key := range keys[1:] {
-			if key != keys[0] {
-				return "", &keyConflict{keys[0], key}
-			}
-		}
-		return keys[0], nil
+	if key, err := l.key(); key != "" || err != nil {
+		return key, err
 	}
 	if b.Key == nil {
 		return "", intent.ErrNoKey
@@ -110,6 +97,27 @@ func (b *Batch) key(l letter) (string, error) {
 		err = intent.ErrNoKey
 	}
 	return key, err
+}
+
+// key is what the message's own key is; empty if it carries none.
+func (l letter) key() (string, error) {
+	keys := l.keys
+	if field := l.payload.Field(KeyField); field != nil {
+		inBody, err := keyText(field)
+		if err != nil {
+			return "", err
+		}
+		keys = append(keys[:len(keys):len(keys)], inBody)
+	}
+	if len(keys) == 0 {
+		return "", nil
+	}
+	for _, key := range keys[1:] {
+		if key != keys[0] {
+			return "", &keyConflict{keys[0], key}
+		}
+	}
+	return keys[0], nil
 }
 
 // keyConflict is a message that asks for two intents.

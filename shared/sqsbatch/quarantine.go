@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,10 +58,13 @@ func (b *Batch) quarantine(ctx context.Context, orders []*copyOrder) error {
 	}
 	out, err := b.Queue.SendMessageBatch(ctx, input)
 	switch {
-	case err != nil && len(orders) > 1 && refusesContent(err):
+	case refusesContent(err) && len(orders) == 1:
+		orders[0].end(err)
+		return nil
+	case refusesContent(err):
 		for _, o := range orders { // one message that SQS does not take harms no other
 			if err := b.quarantine(ctx, []*copyOrder{o}); err != nil {
-				o.end(err)
+				return err
 			}
 		}
 		return nil
@@ -86,11 +90,14 @@ func place(id *string, orders []*copyOrder) (int, bool) {
 	return i, err == nil && i >= 0 && i < len(orders)
 }
 
-// refusesContent reports an error that SQS gives for what is sent. Another call may
-// have it, too, without the message at fault.
+// contentCodes are the errors that SQS gives for what is sent (Amazon SQS API
+// reference, SendMessage and SendMessageBatch). Another call may have them, too, without
+// the message at fault; after any other error it would fail as well.
+var contentCodes = []string{"InvalidMessageContents", "InvalidParameterValue", "InvalidAttributeValue", "BatchRequestTooLong", "BatchEntryIdsNotDistinct", "UnsupportedOperation"}
+
 func refusesContent(err error) bool {
 	var answer smithy.APIError
-	return errors.As(err, &answer) && answer.ErrorFault() == smithy.FaultClient && !denied(err)
+	return errors.As(err, &answer) && slices.ContainsFunc(contentCodes, func(code string) bool { return strings.HasSuffix(answer.ErrorCode(), code) })
 }
 
 // copyOf is the message that goes to the dead-letter queue, but for its place in a

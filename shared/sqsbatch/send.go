@@ -1,6 +1,7 @@
 package sqsbatch
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -67,22 +68,18 @@ func (m Message) Input(queueURL string) (*sqs.SendMessageInput, error) {
 }
 
 // checkBody refuses what would end in quarantine: a body that is no JSON object, or one
-// that names another key than the message.
+// that names another key than the message, also inside an envelope.
 func (m Message) checkBody() error {
-	payload, err := intent.ParsePayload(m.Body)
+	l, err := open(events.SQSMessage{Body: string(m.Body), MessageAttributes: map[string]events.SQSMessageAttribute{KeyAttribute: stringAttribute(m.Key.ID)}})
 	if err != nil {
 		return err
 	}
-	if !payload.IsObject() {
+	if !l.payload.IsObject() {
 		return &intent.PayloadError{Reason: "is no JSON object"}
 	}
-	field := payload.Field(KeyField)
-	if field == nil {
-		return nil
-	}
-	key, err := keyText(field)
-	if err == nil && key != m.Key.ID {
-		err = &intent.KeyError{Field: "body field " + KeyField, Reason: "is another key than the message's"}
+	var conflict *keyConflict
+	if _, err = l.key(); errors.As(err, &conflict) {
+		return &intent.KeyError{Field: "body field " + KeyField, Reason: "is another key than the message's"}
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package environment
+package dynamo
 
 import (
 	"context"
@@ -9,11 +9,16 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// hideAnswers keeps what a service says of a request out of the text of its error, which is logged and becomes the reason of a
-// quarantine: DynamoDB's "The parameter cannot be converted to a numeric value: …" and SQS's "Value … for parameter … is invalid"
-// quote what was sent, and that is payload. The code and the request's id are left, and errors.As finds the error as it was.
-func hideAnswers(stack *middleware.Stack) error {
-	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("HideAnswers", func(
+// HideAnswers is an API option for clients of AWS's services, of DynamoDB's by Tune. It keeps what a service says of a
+// request out of the text of its error, which is logged and becomes the reason of a quarantine: DynamoDB's "The parameter
+// cannot be converted to a numeric value: …" and SQS's "Value … for parameter … is invalid" quote what was sent, and that is
+// payload. The code and the request's id are left, and errors.As finds the error as it was.
+func HideAnswers(stack *middleware.Stack) error {
+	const id = "HideAnswers"
+	if _, ok := stack.Initialize.Get(id); ok {
+		return nil // by the client's configuration, too
+	}
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc(id, func(
 		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 	) (middleware.InitializeOutput, middleware.Metadata, error) {
 		out, metadata, err := next.HandleInitialize(ctx, in)
