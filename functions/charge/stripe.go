@@ -11,6 +11,7 @@ import (
 
 	"github.com/stripe/stripe-go/v83"
 
+	"github.com/singleeffect/once/shared/arrival"
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/secret"
 )
@@ -45,11 +46,9 @@ type keyedClient struct {
 // newStripe returns a client with nothing of the library's that works behind our back: no retries (the
 // queue retries), no telemetry, no logs (they would carry what Stripe answers), no globals. base is
 // the API's address; empty means Stripe's own. The API version is the one that the library pins.
-//
-// network must tell a trace of its connections, as an *http.Transport does: see connTracker.
 func newStripe(key *secret.Secret, base string, network http.RoundTripper) *stripeAPI {
 	config := &stripe.BackendConfig{
-		HTTPClient:        &http.Client{Timeout: stripeTimeout, Transport: sendOnce{network}},
+		HTTPClient:        &http.Client{Timeout: stripeTimeout, Transport: sendOnce{arrival.Client(network.RoundTrip)}},
 		MaxNetworkRetries: stripe.Int64(0),
 		EnableTelemetry:   stripe.Bool(false),
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
@@ -126,19 +125,19 @@ func request(p payer, o order, a intent.Attempt) *stripe.PaymentIntentCreatePara
 // account is the same, and so are the keys that it remembers.
 func (s *stripeAPI) pay(ctx context.Context, p payer, o order, a intent.Attempt) (receipt, error) {
 	used := s.key.Get()
-	pi, connected, err := s.create(ctx, used, p, o, a)
+	pi, mayHaveArrived, err := s.create(ctx, used, p, o, a)
 	if isUnauthorized(err) {
 		current, unread := s.key.Renew(ctx, used)
 		switch {
 		case current != used:
 			used = current
-			pi, connected, err = s.create(ctx, used, p, o, a)
+			pi, mayHaveArrived, err = s.create(ctx, used, p, o, a)
 		case unread != nil:
 			return receipt{}, intent.Answered(intent.NotApplied(fmt.Errorf("%w; %v", redact(err), unread)))
 		}
 	}
 	if err != nil {
-		return receipt{}, classifyError(err, connected)
+		return receipt{}, classifyError(err, mayHaveArrived)
 	}
 	if pi.Status == stripe.PaymentIntentStatusProcessing && replayed(pi.LastResponse) {
 		now, err := s.client(used).V1PaymentIntents.Retrieve(ctx, pi.ID, nil)
@@ -150,11 +149,11 @@ func (s *stripeAPI) pay(ctx context.Context, p payer, o order, a intent.Attempt)
 	return classifyPayment(pi)
 }
 
-// create asks for the PaymentIntent. connected: the request may have arrived.
-func (s *stripeAPI) create(ctx context.Context, key string, p payer, o order, a intent.Attempt) (pi *stripe.PaymentIntent, connected bool, err error) {
-	var tracker connTracker
-	pi, err = s.client(key).V1PaymentIntents.Create(tracker.trace(ctx), request(p, o, a))
-	return pi, tracker.connected(), err
+// create asks for the PaymentIntent, and tells whether the request may have arrived.
+func (s *stripeAPI) create(ctx context.Context, key string, p payer, o order, a intent.Attempt) (pi *stripe.PaymentIntent, mayHaveArrived bool, err error) {
+	ctx, call := arrival.Track(ctx)
+	pi, err = s.client(key).V1PaymentIntents.Create(ctx, request(p, o, a))
+	return pi, call.MayHaveArrived(), err
 }
 
 func isUnauthorized(err error) bool {

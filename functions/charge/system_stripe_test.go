@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/singleeffect/once/shared/intenttest/sim"
@@ -59,13 +59,11 @@ type road struct {
 }
 
 func (r road) RoundTrip(request *http.Request) (*http.Response, error) {
-	body := []byte{}
-	if request.Body != nil {
-		var err error
-		if body, err = io.ReadAll(request.Body); err != nil {
-			return nil, err
-		}
-	}
+	// The body leaves when it is read: see package arrival.
+	body := sync.OnceValue(func() string {
+		form, _ := io.ReadAll(request.Body) // it is in memory
+		return string(form)
+	})
 	var key string
 	for name, values := range request.Header { // not by Get: see sendOnce
 		if strings.EqualFold(name, "Idempotency-Key") {
@@ -79,16 +77,15 @@ func (r road) RoundTrip(request *http.Request) (*http.Response, error) {
 		if request.Method == http.MethodGet {
 			answer = r.till.retrieve(strings.TrimPrefix(request.URL.Path, "/v1/payment_intents/"))
 		} else {
-			answer, replayed = r.till.create(key, string(body))
+			answer, replayed = r.till.create(key, body())
 		}
 		if replayed {
 			header.Set("Idempotent-Replayed", "true")
 		}
 		r.till.world.Say("  stripe answers %d %s", answer.status, answer.body)
 	})
-	// As an *http.Transport tells it; see connTracker.
-	if trace := httptrace.ContextClientTrace(request.Context()); trace != nil && !sim.Unreached(err) {
-		trace.GotConn(httptrace.GotConnInfo{})
+	if !sim.Unreached(err) { // so it has left, also where it arrives later
+		body()
 	}
 	if err != nil {
 		return nil, err

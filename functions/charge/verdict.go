@@ -41,11 +41,10 @@ func classifyPayment(pi *stripe.PaymentIntent) (receipt, error) {
 	}
 }
 
-// classifyError reads the error of a create. connected: the request had a connection, so it may have
-// arrived. The order matters: a status in front of the idempotency layer tells more than the error's
-// type, which is invalid_request_error for most of them.
+// classifyError reads the error of a create. The order matters: a status in front of the idempotency layer
+// tells more than the error's type, which is invalid_request_error for most of them.
 //
-//	no connection                      not applied
+//	the request cannot have arrived    not applied
 //	429, 401, 403                      not applied
 //	5xx, 409, 424, any other status    unknown: it may have charged (5xx: the key replays a stored one),
 //	                                   or a request with this key is still under way (409)
@@ -56,7 +55,8 @@ func classifyPayment(pi *stripe.PaymentIntent) (receipt, error) {
 //	                                   versions, and every code that we do not know are ours to mend
 //	no answer                          unknown
 //
-// That nothing was sent is our own check: it says nothing of an earlier attempt.
+// That the request cannot have arrived is our own check (package arrival): it says nothing of an earlier
+// attempt.
 //
 // What is ours to mend is delivered again, counted as failed, and in the end given up to the dead-letter
 // queue, which rings. Refused, it would be remembered as the customer's no for as long as records are.
@@ -74,8 +74,8 @@ func classifyPayment(pi *stripe.PaymentIntent) (receipt, error) {
 // above) come before the idempotency layer, and others from the execution. So a 400 and a 404 are marked
 // as the answer to our key only if the key replays them; else they are our own check, in effect, and
 // count only while no earlier attempt can have charged.
-func classifyError(err error, connected bool) error {
-	if !connected {
+func classifyError(err error, mayHaveArrived bool) error {
+	if !mayHaveArrived {
 		return intent.NotApplied(redact(err))
 	}
 	var e *stripe.Error

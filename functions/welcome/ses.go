@@ -8,6 +8,8 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+
+	"github.com/singleeffect/once/shared/arrival"
 )
 
 // intentTag is the message tag that carries the intent's downstream key into SES's events. A value is
@@ -34,25 +36,28 @@ type sesAPI struct {
 // request and gives no answer to it, which is a doubt that a human must settle; a handshake is cheaper.
 //
 // No timeout: the effect's own context ends it.
+//
+// No redirects, and no second try of net/http's own: both need a GetBody, and the SDK gives its requests none.
 func newSES(cfg aws.Config, from string) sesAPI {
 	return sesAPI{from: from, client: sesv2.NewFromConfig(cfg, func(o *sesv2.Options) {
 		o.Retryer = aws.NopRetryer{}
-		o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives = true })
+		client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives = true })
+		o.HTTPClient = arrival.Client(client.Do)
 	})}
 }
 
 // send hands over one letter and returns SES's message id. Its error is a verdict: see classifyError.
 func (s sesAPI) send(ctx context.Context, address string, l letter, tag string) (string, error) {
 	content := func(text string) *types.Content { return &types.Content{Data: &text, Charset: aws.String(utf8)} }
-	var request requestTracker
+	ctx, call := arrival.Track(ctx)
 	out, err := s.client.SendEmail(ctx, &sesv2.SendEmailInput{
 		FromEmailAddress: &s.from,
 		Destination:      &types.Destination{ToAddresses: []string{address}},
 		Content:          &types.EmailContent{Simple: &types.Message{Subject: content(l.subject), Body: &types.Body{Text: content(l.text)}}},
 		EmailTags:        []types.MessageTag{{Name: aws.String(intentTag), Value: &tag}},
-	}, request.trace)
+	})
 	if err != nil {
-		return "", classifyError(err, request.mayHaveArrived(), address)
+		return "", classifyError(err, call.MayHaveArrived(), address)
 	}
 	if aws.ToString(out.MessageId) == "" {
 		return "", &sesError{Status: http.StatusOK, Code: "no message id"}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/singleeffect/once/shared/arrival"
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest/memdb"
@@ -150,7 +151,7 @@ func (s *welcomeSystem) Judge() {
 func (s *welcomeSystem) ses(p *sim.Process) sesAPI {
 	return sesAPI{from: "once@example.com", client: sesv2.NewFromConfig(sesConfig("http://ses"), func(o *sesv2.Options) {
 		o.Retryer = aws.NopRetryer{}
-		o.HTTPClient = simSES{s, p}
+		o.HTTPClient = arrival.Client(simSES{s, p}.Do)
 	})}
 }
 
@@ -161,38 +162,34 @@ type simSES struct {
 }
 
 func (r simSES) Do(request *http.Request) (*http.Response, error) {
-	body := peek(request)
-	var letter struct {
-		EmailTags []struct{ Name, Value string }
-	}
-	if err := json.Unmarshal(body, &letter); err != nil {
-		return nil, err
-	}
+	// The body leaves when it is read: see package arrival.
+	tag := sync.OnceValue(func() string {
+		var letter struct {
+			EmailTags []struct{ Name, Value string }
+		}
+		body, _ := io.ReadAll(request.Body) // it is in memory
+		if err := json.Unmarshal(body, &letter); err != nil {
+			panic(err) // not an e-mail of ours
+		}
+		return letter.EmailTags[0].Value
+	})
 	var status int
 	var code, text string
-	err := r.process.Reach(request.Context(), "SendEmail "+letter.EmailTags[0].Value, func() {
-		status, code, text = r.system.take(letter.EmailTags[0].Value)
+	err := r.process.Reach(request.Context(), "SendEmail", func() {
+		status, code, text = r.system.take(tag())
 		r.system.Say("  ses answers %d %s", status, code)
 	})
-	if !sim.Unreached(err) { // so it has left
-		_, _ = io.Copy(io.Discard, request.Body)
+	if !sim.Unreached(err) { // so it has left, also where it arrives later
+		tag()
 	}
 	if err != nil {
 		return nil, err
 	}
-	answer := fmt.Sprintf(`{"MessageId":"ses-of-%s","message":%q}`, letter.EmailTags[0].Value, text)
+	answer := fmt.Sprintf(`{"MessageId":"ses-of-%s","message":%q}`, tag(), text)
 	return &http.Response{
 		StatusCode: status, Status: strconv.Itoa(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{"X-Amzn-Errortype": {code}, "Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer)), Request: request,
 	}, nil
-}
-
-// peek reads the body of a tracked request, which still has to leave.
-func peek(request *http.Request) []byte {
-	tracked := request.Body.(*trackedBody)
-	body, _ := io.ReadAll(tracked.ReadCloser) // it is in memory
-	tracked.ReadCloser = io.NopCloser(bytes.NewReader(body))
-	return body
 }
 
 // take is SES: it sends each letter that it accepts, and sometimes one that it says it did not.

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 
+	"github.com/singleeffect/once/shared/arrival"
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest"
@@ -114,7 +115,7 @@ func (w *fixture) worker(t *testing.T, ahead time.Duration) *worker {
 	db := intenttest.Engine(t, dynamo.Tune, func(o *dynamodb.Options) { o.HTTPClient = faults.Client() })
 	api := newSES(sesConfig(w.ses.url), "once@example.com")
 	if way := w.way; way != nil {
-		api.client = sesv2.New(api.client.Options(), func(o *sesv2.Options) { o.HTTPClient = way(o.HTTPClient) })
+		api.client = sesv2.New(api.client.Options(), func(o *sesv2.Options) { o.HTTPClient = arrival.Client(way(o.HTTPClient).Do) })
 	}
 	m := mailer{
 		user:   usersTable{client: db, name: w.users}.user,

@@ -23,8 +23,9 @@ var mayImport = map[string][]string{
 	"shared/sqsbatch":    {"shared/intent"},
 	"shared/telemetry":   {"shared/intent"},
 	"shared/secret":      nil,
+	"shared/arrival":     nil,
 	"shared/environment": {"shared/intent", "shared/dynamo", "shared/sqsbatch", "shared/telemetry"},
-	"functions/*":        {"shared/intent", "shared/dynamo", "shared/sqsbatch", "shared/telemetry", "shared/environment", "shared/secret"},
+	"functions/*":        {"shared/intent", "shared/dynamo", "shared/sqsbatch", "shared/telemetry", "shared/environment", "shared/secret", "shared/arrival"},
 	// What tests are made of, and nothing else: the packages below it, too.
 	"shared/intenttest": {"shared/intent", "shared/intenttest/memdb"},
 }

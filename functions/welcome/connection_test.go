@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,13 +18,6 @@ type clientFunc func(*http.Request) (*http.Response, error)
 
 func (f clientFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
-// connected tells the caller's hooks, if it has any, that there is a connection.
-func connected(r *http.Request) {
-	if hooks := httptrace.ContextClientTrace(r.Context()); hooks != nil && hooks.GotConn != nil {
-		hooks.GotConn(httptrace.GotConnInfo{})
-	}
-}
-
 // C58: an e-mail whose request cannot have arrived whole is sent with the next delivery. One whose
 // request was written to its last byte is a doubt, whether it left or not.
 func TestC58_ConnectionBreaks(t *testing.T) {
@@ -34,7 +25,6 @@ func TestC58_ConnectionBreaks(t *testing.T) {
 	// after writes as many bytes as it is told of the request's length, and breaks.
 	after := func(bytes func(length int64) int64) func(*http.Request, sesv2.HTTPClient) {
 		return func(r *http.Request, _ sesv2.HTTPClient) {
-			connected(r)
 			_, _ = io.CopyN(io.Discard, r.Body, bytes(r.ContentLength))
 		}
 	}
@@ -112,40 +102,13 @@ func TestC58_ResetWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// What is said to be not applied stays so: a transport that reads on gets nothing.
-func TestSealedBodyIsNotSent(t *testing.T) {
-	const text = "an e-mail"
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://ses.invalid", strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tracked, body := track(r)
-	if tracked.GetBody != nil {
-		t.Error("a second body could be sent, which is not tracked")
-	}
-	if _, err := io.CopyN(io.Discard, tracked.Body, int64(len(text))-1); err != nil {
-		t.Fatal(err)
-	}
-	if body.seal() {
-		t.Error("may have arrived with its last byte missing")
-	}
-	if rest, err := io.ReadAll(tracked.Body); len(rest) != 0 || !errors.Is(err, errSealed) {
-		t.Errorf("read after the call: got %q and error %v, want %v", rest, err, errSealed)
-	}
-	if body.seal() {
-		t.Error("may have arrived after all")
-	}
-}
-
-// Of a request without a body, or of unknown length, nothing can be excluded.
-func TestUntrackableRequestsMayHaveArrived(t *testing.T) {
-	for name, body := range map[string]io.Reader{"no body": nil, "no length": io.MultiReader(strings.NewReader("an e-mail"))} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://ses.invalid", body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, body := track(r); !body.seal() {
-			t.Errorf("%s: said not to have arrived", name)
-		}
+// A redirect is not followed: the e-mail would be sent in a second request.
+func TestRedirectIsNotFollowed(t *testing.T) {
+	w := newFixture(t, reply{status: http.StatusTemporaryRedirect, does: func(rw http.ResponseWriter, r *http.Request) {
+		http.Redirect(rw, r, r.URL.Path, http.StatusTemporaryRedirect)
+	}})
+	w.worker(t, 0).wantOne(t, "delivery", lesson, intent.InDoubt, doubt)
+	if got := w.ses.requests(); got != 1 {
+		t.Errorf("requests: got %d, want 1", got)
 	}
 }
