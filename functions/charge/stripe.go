@@ -117,8 +117,10 @@ func request(p payer, o order, a intent.Attempt) *stripe.PaymentIntentCreatePara
 	return params
 }
 
-// pay makes the charge, or learns what became of it. Where the key replays an answer that was
-// processing, that answer will never change: the PaymentIntent itself tells how it went on.
+// pay makes the charge, or learns what became of it. An answer that the key replays is as old as the
+// attempt that it was given to, and never changes. Where its PaymentIntent was not at an end, the
+// PaymentIntent itself tells how it went on: a customer whose bank asks for authentication may have come
+// back and completed it (https://docs.stripe.com/payments/cards/charging-saved-cards).
 //
 // A 401 says that the API key is no longer good: it was rotated while this process was warm. It comes
 // before anything is executed, so the request is made again, once, under the same downstream key: the
@@ -136,17 +138,29 @@ func (s *stripeAPI) pay(ctx context.Context, p payer, o order, a intent.Attempt)
 			return receipt{}, intent.Answered(intent.NotApplied(fmt.Errorf("%w; %v", redact(err), unread)))
 		}
 	}
-	if err != nil {
-		return receipt{}, classifyError(err, mayHaveArrived)
-	}
-	if pi.Status == stripe.PaymentIntentStatusProcessing && replayed(pi.LastResponse) {
-		now, err := s.client(used).V1PaymentIntents.Retrieve(ctx, pi.ID, nil)
+	if past := replayedPayment(pi, err); past != nil && past.Status != stripe.PaymentIntentStatusSucceeded && past.Status != stripe.PaymentIntentStatusCanceled {
+		now, err := s.client(used).V1PaymentIntents.Retrieve(ctx, past.ID, nil)
 		if err != nil {
 			return receipt{}, redact(err) // says nothing of the charge, whatever its status
 		}
-		pi = now
+		return classifyPayment(now)
+	}
+	if err != nil {
+		return receipt{}, classifyError(err, mayHaveArrived)
 	}
 	return classifyPayment(pi)
+}
+
+// replayedPayment is the PaymentIntent in an answer that the key replays; nil if there is none.
+func replayedPayment(pi *stripe.PaymentIntent, err error) *stripe.PaymentIntent {
+	var e *stripe.Error
+	switch {
+	case errors.As(err, &e) && replayed(e.LastResponse):
+		return e.PaymentIntent
+	case err == nil && replayed(pi.LastResponse):
+		return pi
+	}
+	return nil
 }
 
 // create asks for the PaymentIntent, and tells whether the request may have arrived.

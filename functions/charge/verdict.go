@@ -21,16 +21,14 @@ import (
 //	requires_capture          unknown: the money is held but not taken; somebody may still capture it
 //	anything else             unknown
 func classifyPayment(pi *stripe.PaymentIntent) (receipt, error) {
-	switch pi.Status {
-	case stripe.PaymentIntentStatusSucceeded:
+	switch {
+	case pi.Status == stripe.PaymentIntentStatusSucceeded:
 		paid := receipt{PaymentIntent: pi.ID}
 		if pi.LatestCharge != nil {
 			paid.LatestCharge = pi.LatestCharge.ID
 		}
 		return paid, nil
-	case stripe.PaymentIntentStatusRequiresPaymentMethod,
-		stripe.PaymentIntentStatusRequiresAction,
-		stripe.PaymentIntentStatusCanceled:
+	case slices.Contains(refusedStatuses, pi.Status):
 		no := refusal{Reason: string(pi.Status), PaymentIntent: pi.ID}
 		if last := pi.LastPaymentError; last != nil {
 			no.Code, no.DeclineCode = string(last.Code), string(last.DeclineCode)
@@ -39,6 +37,13 @@ func classifyPayment(pi *stripe.PaymentIntent) (receipt, error) {
 	default:
 		return receipt{}, &stripeError{Status: http.StatusOK, Code: string(pi.Status), PaymentIntent: pi.ID}
 	}
+}
+
+// refusedStatuses are those of a payment that was not made, and that nothing of ours goes on with.
+var refusedStatuses = []stripe.PaymentIntentStatus{
+	stripe.PaymentIntentStatusRequiresPaymentMethod,
+	stripe.PaymentIntentStatusRequiresAction,
+	stripe.PaymentIntentStatusCanceled,
 }
 
 // classifyError reads the error of a create. The order matters: a status in front of the idempotency layer
@@ -50,6 +55,7 @@ func classifyPayment(pi *stripe.PaymentIntent) (receipt, error) {
 //	                                   or a request with this key is still under way (409)
 //	idempotency_error                  unknown: the key's first request, which was another, may have charged
 //	api_error, a type of the future    unknown
+//	a payment in another status        unknown, whatever the error says of it
 //	400, 402, 404 with a refusal code  refused
 //	400, 402, 404                      not applied: keys, modes, accounts, permissions, parameters, API
 //	                                   versions, and every code that we do not know are ours to mend
@@ -91,6 +97,9 @@ func classifyError(err error, mayHaveArrived bool) error {
 	}
 	if e.Type != stripe.ErrorTypeCard && e.Type != stripe.ErrorTypeInvalidRequest {
 		return redact(err)
+	}
+	if pi := e.PaymentIntent; pi != nil && pi.Status != "" && !slices.Contains(refusedStatuses, pi.Status) {
+		return redact(err) // whatever the error says, the payment may have been made, or may still be
 	}
 	verdict := intent.NotApplied(redact(err))
 	if isRefusal(e) {
