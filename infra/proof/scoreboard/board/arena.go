@@ -82,6 +82,7 @@ func (a *arena) start(ctx context.Context) (*function.Process, error) {
 	if retention == 0 {
 		retention = a.side.retention
 	}
+	retention = max(retention, a.side.shortest)
 	environment := append([]string{
 		"PATH=" + os.Getenv("PATH"),
 		"AWS_REGION=eu-central-1",

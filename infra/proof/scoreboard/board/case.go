@@ -183,7 +183,7 @@ var Cases = []Case{
 			if err := a.drain(ctx, p, m); err != nil {
 				return err
 			}
-			if err := a.expire(ctx); err != nil {
+			if err := a.expire(ctx, m); err != nil {
 				return err
 			}
 			m.acknowledged = false // that the queue heard of it is what a standard queue does not promise

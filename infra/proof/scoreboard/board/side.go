@@ -23,6 +23,9 @@ type Side struct {
 
 	// retention is how long its records are kept, where the case is not about that.
 	retention time.Duration
+	// shortest is the shortest retention that it takes. Where a case is about a shorter one, that much time passes by the
+	// times that its messages tell.
+	shortest time.Duration
 	// keyPath is what the peer is told of where the key is.
 	keyPath func(composite bool) string
 }
@@ -31,7 +34,7 @@ type Side struct {
 func Once() (Side, error) {
 	s, err := own("once")
 	s.key, s.lease, s.slack, s.expiry = "intent", "lease_until", worker.Slack, "expires_at"
-	s.retention = 90 * 24 * time.Hour
+	s.retention, s.shortest = 90*24*time.Hour, 40*24*time.Hour
 	return s, err
 }
 

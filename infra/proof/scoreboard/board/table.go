@@ -64,7 +64,11 @@ func (a *arena) lapse(ctx context.Context) error {
 
 // expire waits until all records have expired and deletes them, as TTL does in its own time. The condition is TTL's own: a record that
 // was given more time stays.
-func (a *arena) expire(ctx context.Context) error {
+func (a *arena) expire(ctx context.Context, m *message) error {
+	passes := a.side.shortest > a.c.retention
+	if passes {
+		m.Attributes["SentTimestamp"] = strconv.FormatInt(time.Now().Add(-a.side.shortest-time.Second).UnixMilli(), 10)
+	}
 	items, err := a.items(ctx)
 	if err != nil {
 		return err
@@ -74,15 +78,18 @@ func (a *arena) expire(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := sleepUntil(ctx, time.Unix(until+1, 0)); err != nil {
-			return err
+		now := time.Unix(until+1, 0)
+		if !passes {
+			if err := sleepUntil(ctx, now); err != nil {
+				return err
+			}
 		}
 		_, err = a.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName:                 &a.table,
 			Key:                       map[string]types.AttributeValue{a.side.key: it[a.side.key]},
 			ConditionExpression:       aws.String("#expiry < :now"),
 			ExpressionAttributeNames:  map[string]string{"#expiry": a.side.expiry},
-			ExpressionAttributeValues: map[string]types.AttributeValue{":now": &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Unix(), 10)}},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":now": &types.AttributeValueMemberN{Value: strconv.FormatInt(now.Unix(), 10)}},
 		})
 		if err != nil {
 			return fmt.Errorf("delete what expired: %w", err)

@@ -36,7 +36,7 @@ func once(s settings) (handler, error) {
 				Retention:   s.retention,
 				LeaseMargin: leaseMargin,
 				SkewMargin:  skewMargin,
-				Lease:       3 * time.Second, // of contexts without a deadline, of which there is none here; a retention must be longer
+				Lease:       3 * time.Second, // of contexts without a deadline, of which there is none here
 			},
 			Effect: func(ctx context.Context, body json.RawMessage, _ intent.Attempt) (any, error) {
 				return s.far.call(ctx, body)
