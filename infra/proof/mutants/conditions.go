@@ -33,6 +33,12 @@ func (s *source) passesOn(e ast.Expr) bool {
 	return ok && b.Op == token.NEQ && types.Identical(s.typeOf(b.X), types.Universe.Lookup("error").Type()) && s.info.Types[b.Y].IsNil()
 }
 
+// joins reports a condition that is made of others.
+func joins(e ast.Expr) bool {
+	b, ok := e.(*ast.BinaryExpr)
+	return ok && (b.Op == token.LAND || b.Op == token.LOR)
+}
+
 // conditions are the parts of the conditions that a node is or has, in their order,
 // none of them made of others by && or ||, and none that was seen before.
 func conditions(n ast.Node, seen map[ast.Expr]bool) (parts []ast.Expr) {
@@ -46,8 +52,12 @@ func conditions(n ast.Node, seen map[ast.Expr]bool) (parts []ast.Expr) {
 		case *ast.ParenExpr:
 			split(e.X)
 			return
+		case *ast.UnaryExpr:
+			if x := ast.Unparen(e.X); e.Op == token.NOT && !joins(x) {
+				seen[x] = true // it always holds where this never does
+			}
 		case *ast.BinaryExpr:
-			if e.Op == token.LAND || e.Op == token.LOR {
+			if joins(e) {
 				split(e.X)
 				split(e.Y)
 				return

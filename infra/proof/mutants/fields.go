@@ -48,6 +48,9 @@ func ofFields(s *source) (found []mutant) {
 						continue
 					}
 					text := name + ": " + s.short(value)
+					if _, compared := value.(*ast.BinaryExpr); compared && types.Identical(f.Type().Underlying(), types.Typ[types.Bool]) {
+						continue // a condition
+					}
 					if typ, ok := s.write(f.Type()); ok {
 						found = append(found, s.mutant("field", text+": empty", value, s.around(value, "mutantZero["+typ+"](", ")")...))
 					}

@@ -89,24 +89,35 @@ func (s *source) takesContext(c *ast.CallExpr) bool {
 	return fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != "context"
 }
 
-// acts reports a statement that calls what is outside.
+// acts reports a statement that calls what is outside, by itself or in a function that it has called at once.
 func (s *source) acts(n ast.Node) (acts bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
-		if c, ok := n.(*ast.CallExpr); ok && s.ends(c) {
-			acts = true
+		c, ok := n.(*ast.CallExpr)
+		if !ok {
+			return !acts
 		}
-		return !acts
+		acts = acts || s.reaches(c)
+		return !acts && (s.signature(c) == nil || s.saysOnlyHow(c)) // else it builds something of the functions that it is given
 	})
 	return acts
 }
 
+// saysOnlyHow reports a call that returns an error or nothing.
+func (s *source) saysOnlyHow(c *ast.CallExpr) bool {
+	results := s.signature(c).Results()
+	return results.Len() == 0 || types.Identical(results.At(results.Len()-1).Type(), types.Universe.Lookup("error").Type())
+}
+
 // ends reports a call under a context that ends with an error, or with nothing to say.
-func (s *source) ends(c *ast.CallExpr) bool {
+func (s *source) ends(c *ast.CallExpr) bool { return s.reaches(c) && s.saysOnlyHow(c) }
+
+// reaches reports a call under a context that may reach what is outside: it makes no other context, and does more than to log.
+func (s *source) reaches(c *ast.CallExpr) bool {
 	if !s.takesContext(c) || s.says(c) || s.onlyLogs(s.declaration(s.callee(c))) {
 		return false
 	}
 	results := s.signature(c).Results()
-	return results.Len() == 0 || types.Identical(results.At(results.Len()-1).Type(), types.Universe.Lookup("error").Type())
+	return results.Len() == 0 || !is(results.At(results.Len()-1).Type(), "context", "CancelFunc")
 }
 
 // ofOrders makes two statements change places that stand one behind the other: an act
@@ -139,7 +150,7 @@ func ofOrders(s *source) (found []mutant) {
 				continue
 			}
 			first := list[before]
-			if _, guard := first.(*ast.IfStmt); !guard && !s.acts(first) && !called(first) {
+			if !guards(first) && !s.acts(first) && !called(first) {
 				continue
 			}
 			between := s.text[s.at(first.End()):s.at(second.Pos())]
@@ -150,6 +161,19 @@ func ofOrders(s *source) (found []mutant) {
 		}
 	})
 	return found
+}
+
+// guards reports a condition under which what follows is not reached.
+func guards(n ast.Stmt) bool {
+	i, ok := n.(*ast.IfStmt)
+	if !ok || len(i.Body.List) == 0 {
+		return false
+	}
+	switch i.Body.List[len(i.Body.List)-1].(type) {
+	case *ast.ReturnStmt, *ast.BranchStmt:
+		return true
+	}
+	return false
 }
 
 func declares(n ast.Stmt) bool { _, ok := n.(*ast.DeclStmt); return ok }
