@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path"
@@ -41,46 +39,29 @@ func modules(ctx context.Context) (map[string]string, error) {
 
 // overlay writes the sources with the mutants in them, and the list of what stands for
 // what, to a directory.
-func overlay(dir, root string, all []mutant) (list string, err error) {
+func overlay(dir, root string, all []*source, mutants []mutant) (list string, err error) {
 	byFile := map[string]map[int]mutant{}
-	for i, m := range all {
+	for i, m := range mutants {
 		if byFile[m.file] == nil {
 			byFile[m.file] = map[int]mutant{}
 		}
 		byFile[m.file][i+1] = m
 	}
-	for file := range adaptations {
-		if byFile[file] == nil {
-			byFile[file] = nil
-		}
-	}
 	replace := map[string]string{}
-	stand := func(file, source string) error {
+	stand := func(file, text string) error {
 		in := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
 		replace[filepath.Join(root, filepath.FromSlash(file))] = in
-		return os.WriteFile(in, []byte(source), 0o600)
+		return os.WriteFile(in, []byte(text), 0o600)
 	}
-	for file, numbered := range byFile {
-		source, err := read(root, file)
+	for _, s := range all {
+		woven, err := s.weave(byFile[s.file])
 		if err != nil {
 			return "", err
 		}
-		fixed, err := everywhere(file, source)
-		if err != nil {
+		if err := stand(s.file, woven); err != nil {
 			return "", err
 		}
-		woven, err := weave(file, source, fixed, numbered)
-		if err != nil {
-			return "", err
-		}
-		if err := stand(file, woven); err != nil {
-			return "", err
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, source, parser.PackageClauseOnly)
-		if err != nil {
-			return "", err
-		}
-		if err := stand(path.Dir(file)+"/mutant_number.go", number(f.Name.Name)); err != nil {
+		if err := stand(path.Dir(s.file)+"/mutant_helpers.go", helpers(s.pkg.Name())); err != nil {
 			return "", err
 		}
 	}
@@ -97,11 +78,6 @@ func overlay(dir, root string, all []mutant) (list string, err error) {
 func (t tests) compile(ctx context.Context, roots map[string]string, list string) error {
 	_, err := run(ctx, roots[t.module], "go", "test", "-c", "-overlay", list, "-o", t.program, "./"+t.pkg)
 	return err
-}
-
-func read(root, file string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
-	return string(b), err
 }
 
 func run(ctx context.Context, dir, program string, args ...string) ([]byte, error) {

@@ -1,79 +1,47 @@
 package mutants
 
 import (
-	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"path"
-	"slices"
-	"strings"
+	"go/types"
 )
 
-// decisions are the files whose conditions decide what becomes of an intent, and
-// wording their functions that only say so, or check a configuration.
-var decisions = []string{
-	"shared/intent/claim.go",
-	"shared/intent/class.go",
-	"shared/intent/config.go",
-	"shared/intent/effect.go",
-	"shared/intent/record.go",
-	"shared/intent/run.go",
-	"shared/intent/state.go",
-	"shared/dynamo/expressions.go",
-	"shared/dynamo/group.go",
-	"shared/dynamo/item.go",
-	"shared/dynamo/ledger.go",
-	"shared/dynamo/result.go",
-	"shared/dynamo/retry.go",
-	"shared/dynamo/statement.go",
-	"shared/dynamo/store.go",
-	"shared/dynamo/transact.go",
-	"shared/sqsbatch/batch.go",
-	"shared/sqsbatch/envelope.go",
-	"shared/sqsbatch/lane.go",
-	"shared/sqsbatch/message.go",
-	"shared/sqsbatch/quarantine.go",
-	"shared/sqsbatch/visibility.go",
-}
-
-var wording = []string{"complain", "clip", "codes", "copyOf", "count", "printable", "size", "unwrap", "Validate", "validProbeAfter"}
-
-// ofConditions makes two mutants of each part of each condition in a file: it always
-// holds, it never holds. So each check of an owner, a state, a lease or a window is
+// ofConditions makes two mutants of each part of each condition: it always holds, it
+// never holds. So each check of an owner, a state, a lease or a window is
 // removed once, whichever way it faces; one that is negated would differ in more
-// cases, and is easier to kill.
-func ofConditions(file, source string) ([]mutant, error) {
-	set := token.NewFileSet()
-	f, err := parser.ParseFile(set, file, source, 0)
-	if err != nil {
-		return nil, err
-	}
-	var found []mutant
-	for _, d := range f.Decls {
-		fn, ok := d.(*ast.FuncDecl)
-		if !ok || slices.Contains(wording, fn.Name.Name) {
-			continue
-		}
-		for _, c := range conditions(fn.Body) {
-			start, end := set.Position(c.Pos()).Offset, set.Position(c.End()).Offset
-			text := source[start:end]
-			if text == "err != nil" {
-				continue // passes an error on
+// cases, and is easier to kill. An error that is passed on is only ever ignored.
+func ofConditions(s *source) (found []mutant) {
+	seen := map[ast.Expr]bool{}
+	s.walk(func(n ast.Node, _ []ast.Node) {
+		for _, c := range conditions(n, seen) {
+			if s.constant(c) {
+				continue
 			}
-			name := fmt.Sprintf("%s/%s %s: %s: ", path.Base(path.Dir(file)), strings.TrimSuffix(path.Base(file), ".go"),
-				fn.Name.Name, strings.Join(strings.Fields(text), " "))
-			found = append(found, mutant{name + "always", file, edit{start, end, "((" + text + ") || true)"}},
-				mutant{name + "never", file, edit{start, end, "((" + text + ") && false)"}})
+			text := s.short(c)
+			if !s.passesOn(c) {
+				found = append(found, s.mutant("condition", text+": always", c, s.around(c, "((", ") || true)")...))
+			}
+			found = append(found, s.mutant("condition", text+": never", c, s.around(c, "((", ") && false)")...))
 		}
-	}
-	return found, nil
+	})
+	return found
 }
 
-// conditions are the parts of conditions in a body, in their order, none of them made
-// of others by && or ||.
-func conditions(body ast.Node) (parts []ast.Expr) {
-	seen := map[ast.Expr]bool{}
+// passesOn reports `err != nil`.
+func (s *source) passesOn(e ast.Expr) bool {
+	b, ok := e.(*ast.BinaryExpr)
+	return ok && b.Op == token.NEQ && types.Identical(s.typeOf(b.X), types.Universe.Lookup("error").Type()) && s.info.Types[b.Y].IsNil()
+}
+
+// joins reports a condition that is made of others.
+func joins(e ast.Expr) bool {
+	b, ok := e.(*ast.BinaryExpr)
+	return ok && (b.Op == token.LAND || b.Op == token.LOR)
+}
+
+// conditions are the parts of the conditions that a node is or has, in their order,
+// none of them made of others by && or ||, and none that was seen before.
+func conditions(n ast.Node, seen map[ast.Expr]bool) (parts []ast.Expr) {
 	var split func(e ast.Expr)
 	split = func(e ast.Expr) {
 		if e == nil || seen[e] {
@@ -84,8 +52,12 @@ func conditions(body ast.Node) (parts []ast.Expr) {
 		case *ast.ParenExpr:
 			split(e.X)
 			return
+		case *ast.UnaryExpr:
+			if x := ast.Unparen(e.X); e.Op == token.NOT && !joins(x) {
+				seen[x] = true // it always holds where this never does
+			}
 		case *ast.BinaryExpr:
-			if e.Op == token.LAND || e.Op == token.LOR {
+			if joins(e) {
 				split(e.X)
 				split(e.Y)
 				return
@@ -93,28 +65,25 @@ func conditions(body ast.Node) (parts []ast.Expr) {
 		}
 		parts = append(parts, e)
 	}
-	ast.Inspect(body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.IfStmt:
-			split(n.Cond)
-		case *ast.ForStmt:
-			split(n.Cond)
-		case *ast.SwitchStmt:
-			if n.Tag != nil {
-				break
-			}
-			for _, clause := range n.Body.List {
-				for _, e := range clause.(*ast.CaseClause).List {
-					split(e)
-				}
-			}
-		case *ast.BinaryExpr: // wherever else it stands
-			switch n.Op {
-			case token.LAND, token.LOR, token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
-				split(n)
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		split(n.Cond)
+	case *ast.ForStmt:
+		split(n.Cond)
+	case *ast.SwitchStmt:
+		if n.Tag != nil {
+			break
+		}
+		for _, clause := range n.Body.List {
+			for _, e := range clause.(*ast.CaseClause).List {
+				split(e)
 			}
 		}
-		return true
-	})
+	case *ast.BinaryExpr: // wherever else it stands
+		switch n.Op {
+		case token.LAND, token.LOR, token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
+			split(n)
+		}
+	}
 	return parts
 }

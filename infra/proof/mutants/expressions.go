@@ -1,113 +1,165 @@
 package mutants
 
 import (
-	"fmt"
 	"go/ast"
-	"go/parser"
+	"go/constant"
 	"go/token"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// expressionFiles are where every expression stands that is ever sent as a constant:
-// those of records, and those of the functions' own tables.
-var expressionFiles = []string{"shared/dynamo/expressions.go", "functions/ship/orders.go", "functions/clearcart/carts.go"}
-
-// expression is one of them.
+// expression is a text that DynamoDB is sent as a condition or an update.
 type expression struct {
-	name       string
+	name       string // of its constant; empty for one that stands in the code
 	value      string // with what it is made of
-	start, end int    // where its value stands
+	at         ast.Expr
+	start, end int // where its value stands
 }
 
-// condition and update report whether it is one. Others are declared with them.
-func (e expression) condition() bool { return strings.HasPrefix(e.name, "condition") }
-func (e expression) update() bool    { return strings.HasPrefix(e.name, "update") }
+// comparison is any clause of a condition, as whoever reads one finds it.
+var comparison = regexp.MustCompile(`attribute_(not_)?exists\([#\w.]+\)|attribute_type\(|begins_with\(|contains\(|[#\w.]+ (=|<>|<=|>=|<|>) [:#]\w+|[#\w.]+ IN \(:`)
 
-// expressions reads the constants of a file that are declared with a condition or an
-// update among them, and where that declaration begins.
-func expressions(file, source string) (all []expression, declared int, err error) {
-	set := token.NewFileSet()
-	f, err := parser.ParseFile(set, file, source, 0)
-	if err != nil {
-		return nil, 0, err
+// update and condition report what a text is; a text may be neither.
+func update(text string) bool {
+	return strings.HasPrefix(text, "SET #") || strings.HasPrefix(text, "SET ") && strings.Contains(text, " = ")
+}
+func condition(text string) bool {
+	return !update(text) && comparison.MatchString(text) && comparison.FindStringIndex(strings.TrimLeft(text, "("))[0] == 0
+}
+
+// expressions are those of a file: its constants, and those that stand in its code.
+func (s *source) expressions() (all []expression) {
+	text := func(e ast.Expr) (string, bool) {
+		v := s.info.Types[e].Value
+		if v == nil || v.Kind() != constant.String {
+			return "", false
+		}
+		text := constant.StringVal(v)
+		return text, update(text) || condition(text)
 	}
-	known := map[string]string{}
-	for _, d := range f.Decls {
+	for _, d := range s.syntax.Decls {
 		g, ok := d.(*ast.GenDecl)
-		if !ok || g.Tok != token.CONST || !strings.Contains(source[set.Position(g.Pos()).Offset:set.Position(g.End()).Offset], "\tcondition") {
+		if !ok || g.Tok != token.CONST {
 			continue
 		}
-		if all != nil {
-			return nil, 0, fmt.Errorf("%s: a second declaration of constants", file)
-		}
-		declared = set.Position(g.Pos()).Offset
-		for _, s := range g.Specs {
-			spec := s.(*ast.ValueSpec)
-			if len(spec.Names) != 1 || len(spec.Values) != 1 {
-				return nil, 0, fmt.Errorf("%s: want one constant for each name", file)
+		for _, spec := range g.Specs {
+			spec := spec.(*ast.ValueSpec)
+			for i, e := range spec.Values {
+				if value, ok := text(e); ok {
+					all = append(all, expression{spec.Names[i].Name, value, e, s.at(spec.Pos()), s.at(spec.End())})
+				}
 			}
-			value, err := evaluate(spec.Values[0], known)
-			if err != nil {
-				return nil, 0, fmt.Errorf("%s: %s: %w", file, spec.Names[0], err)
-			}
-			known[spec.Names[0].Name] = value
-			all = append(all, expression{spec.Names[0].Name, value, set.Position(spec.Values[0].Pos()).Offset, set.Position(spec.Values[0].End()).Offset})
 		}
 	}
-	return all, declared, nil
+	s.walk(func(n ast.Node, outer []ast.Node) {
+		e, ok := n.(ast.Expr)
+		if !ok {
+			return
+		}
+		if _, ok := e.(*ast.Ident); ok {
+			return
+		}
+		if in, ok := outer[len(outer)-1].(ast.Expr); ok && s.constant(in) {
+			return
+		}
+		if value, ok := text(e); ok {
+			all = append(all, expression{"", value, e, s.at(e.Pos()), s.at(e.End())})
+		}
+	})
+	return all
 }
 
-// evaluate is the text that a constant's value comes to.
-func evaluate(e ast.Expr, known map[string]string) (string, error) {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		return strconv.Unquote(e.Value)
-	case *ast.Ident:
-		if value, ok := known[e.Name]; ok {
-			return value, nil
+// ofExpressions makes the mutants of each expression: of a condition each clause
+// dropped and flipped, and each AND and OR; of an update each assignment and each
+// removal dropped, and each sum turned into a difference.
+func ofExpressions(s *source) (found []mutant) {
+	for _, e := range s.expressions() {
+		changes := dropsOfUpdate
+		if condition(e.value) {
+			changes = func(v string) []changed { return append(dropsOfCondition(v), flips(v)...) }
 		}
-	case *ast.BinaryExpr:
-		left, err := evaluate(e.X, known)
-		if err != nil || e.Op != token.ADD {
-			break
+		for _, c := range changes(e.value) {
+			name := e.value
+			if e.name != "" {
+				name = e.name
+			}
+			m := s.mutant("expression", name+": "+c.what, e.at, edit{e.start, e.end, strconv.Quote(c.value)})
+			m.constant = e.name
+			found = append(found, m)
 		}
-		right, err := evaluate(e.Y, known)
-		return left + right, err
 	}
-	return "", fmt.Errorf("a value that is not made of texts and of constants before it: %T", e)
+	return found
 }
 
-// ofExpressions makes the mutants of each expression in a file's constants.
-func ofExpressions(file, source string) ([]mutant, error) {
-	all, _, err := expressions(file, source)
-	if err != nil {
-		return nil, err
-	}
-	var found []mutant
-	for _, e := range all {
-		for _, c := range changes(e) {
-			found = append(found, mutant{e.name + ": " + c.what, file, edit{e.start, e.end, strconv.Quote(c.value)}})
+// ofStatementTexts drops and flips each clause of a statement in PartiQL behind its key's, one by one.
+func ofStatementTexts(s *source) (found []mutant) {
+	s.walk(func(n ast.Node, _ []ast.Node) {
+		lit, ok := n.(*ast.CompositeLit)
+		if !ok {
+			return
+		}
+		fields := keyed(lit)
+		text, parameters := fields["Statement"], fields["Parameters"]
+		if text == nil || parameters == nil {
+			return
+		}
+		for clause := 1; clause <= 2; clause++ {
+			for _, opposite := range []string{"false", "true"} {
+				name := "without"
+				if opposite == "true" {
+					name = "opposite of"
+				}
+				at := strconv.Itoa(clause)
+				found = append(found, s.mutant("statement", s.short(text)+": "+name+" clause "+at, n,
+					append(s.around(text, "mutantWhere(", ", "+at+", "+opposite+")"), s.around(parameters, "mutantParameters("+s.of(text)+", ", ", "+at+", "+opposite+")")...)...))
+			}
+		}
+	})
+	return found
+}
+
+// keyed are the fields of a literal by their names.
+func keyed(lit *ast.CompositeLit) map[string]ast.Expr {
+	fields := map[string]ast.Expr{}
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			if name, ok := kv.Key.(*ast.Ident); ok {
+				fields[name.Name] = kv.Value
+			}
 		}
 	}
-	return found, nil
+	return fields
+}
+
+// used keeps a mutated expression a valid request. DynamoDB refuses one that defines a
+// name or a value that it does not use: such a mutant would be killed by that, and not by
+// what its expression no longer says.
+func (s *source) used() (edits []edit) {
+	s.walk(func(n ast.Node, _ []ast.Node) {
+		lit, ok := n.(*ast.CompositeLit)
+		if !ok {
+			return
+		}
+		fields := keyed(lit)
+		var expressions string
+		for _, name := range []string{"ConditionExpression", "UpdateExpression", "KeyConditionExpression", "FilterExpression", "ProjectionExpression"} {
+			if e := fields[name]; e != nil {
+				expressions += ", " + s.of(e)
+			}
+		}
+		for _, name := range []string{"ExpressionAttributeNames", "ExpressionAttributeValues"} {
+			if e := fields[name]; e != nil {
+				edits = append(edits, s.around(e, "mutantUsed(", expressions+")")...)
+			}
+		}
+	})
+	return edits
 }
 
 // changed is an expression with one change.
 type changed struct{ what, value string }
-
-// changes are of a condition each clause dropped and flipped, and each AND and OR; of
-// an update each assignment and each removal dropped; of what is neither none.
-func changes(e expression) []changed {
-	switch {
-	case e.condition():
-		return append(dropsOfCondition(e.value), flips(e.value)...)
-	case e.update():
-		return dropsOfUpdate(e.value)
-	}
-	return nil
-}
 
 // part is where a clause of a condition stands, or an AND or OR.
 type part struct{ start, end int }
@@ -139,7 +191,7 @@ func parts(condition string) (clauses, joints []part) {
 // flipped is what each operator becomes. The first that fits decides.
 var flipped = []struct{ from, to string }{
 	{"attribute_not_exists(", "attribute_exists("}, {"attribute_exists(", "attribute_not_exists("},
-	{" = ", " <> "}, {" <= ", " > "}, {" >= ", " < "}, {" < ", " >= "},
+	{" = ", " <> "}, {" <> ", " = "}, {" <= ", " > "}, {" >= ", " < "}, {" < ", " >= "}, {" > ", " <= "},
 }
 
 // opposite is a clause that holds where it does not, but for attributes that are absent.
@@ -152,11 +204,22 @@ func opposite(clause string) string {
 	return "NOT " + clause
 }
 
+// bounds moves the equal to the other side of a comparison.
+var bounds = []struct{ from, to string }{{" <= ", " < "}, {" >= ", " > "}, {" < ", " <= "}, {" > ", " >= "}}
+
 func flips(condition string) (all []changed) {
 	clauses, joints := parts(condition)
 	for i, c := range clauses {
-		value := condition[:c.start] + opposite(condition[c.start:c.end]) + condition[c.end:]
+		clause := condition[c.start:c.end]
+		value := condition[:c.start] + opposite(clause) + condition[c.end:]
 		all = append(all, changed{value, value})
+		for _, b := range bounds {
+			if strings.Contains(clause, b.from) {
+				value := condition[:c.start] + strings.Replace(clause, b.from, b.to, 1) + condition[c.end:]
+				all = append(all, changed{value, value})
+				break
+			}
+		}
 		if i < len(joints) {
 			j, other := joints[i], " OR "
 			if condition[j.start:j.end] == other {
@@ -192,10 +255,16 @@ func dropsOfUpdate(update string) (all []changed) {
 	set, remove, removes := strings.Cut(strings.TrimPrefix(update, "SET "), " REMOVE ")
 	assignments := strings.Split(set, ", ")
 	for i, a := range assignments {
+		for _, sum := range []struct{ from, to string }{{" + ", " - "}, {" - ", " + "}} {
+			if strings.Contains(a, sum.from) {
+				all = append(all, changed{"opposite of " + a, strings.Replace(update, a, strings.Replace(a, sum.from, sum.to, 1), 1)})
+				break
+			}
+		}
 		if len(assignments) == 1 && !removes {
 			break // an update that does nothing is no request
 		}
-		rest := strings.Join(append(append([]string(nil), assignments[:i]...), assignments[i+1:]...), ", ")
+		rest := strings.Join(slices.Delete(slices.Clone(assignments), i, i+1), ", ")
 		value := "SET " + rest
 		if removes {
 			value += " REMOVE " + remove

@@ -28,7 +28,10 @@ type killer struct {
 	more  []string // further arguments
 }
 
-func (k killer) of(pkg string) bool { return slices.Contains(k.pkgs, pkg) }
+// of reports a killer of a package's mutants, which is one of its packages or inside of one.
+func (k killer) of(pkg string) bool {
+	return slices.ContainsFunc(k.pkgs, func(p string) bool { return p == pkg || strings.HasPrefix(pkg, p+"/") })
+}
 
 // alone is the killer with one test, and without the one.
 func (k killer) alone(test string) killer { k.only, k.skip = exactly(test), ""; return k }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 )
@@ -33,13 +32,13 @@ type trial struct {
 }
 
 // newLab puts the mutants into the sources. close removes what it has made.
-func newLab(ctx context.Context, roots map[string]string, mutants []mutant) (*lab, error) {
+func newLab(ctx context.Context, roots map[string]string, all []*source, mutants []mutant) (*lab, error) {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return nil, err
 	}
 	l := &lab{roots: roots, dir: dir, programs: map[string]*program{}}
-	list, err := overlay(dir, roots["library"], mutants)
+	list, err := overlay(dir, roots["library"], all, mutants)
 	if err != nil {
 		l.close()
 		return nil, err
@@ -77,9 +76,9 @@ func (l *lab) run(ctx context.Context, k killer, number int, limit time.Duration
 
 // kill runs a mutant's killers until one of them kills it.
 func (l *lab) kill(ctx context.Context, m mutant, number int) (Result, error) {
-	r := Result{Mutant: m.name}
+	r := Result{Mutant: m.name, Where: fmt.Sprintf("%s:%d", m.file, m.line)}
 	for _, t := range l.trials {
-		if !t.of(path.Dir(m.file)) || slices.Contains(explored, m.name) && t.tests != "explore" {
+		if !t.of(path.Dir(m.file)) || explored(m) && t.tests != "explore" {
 			continue
 		}
 		if err := t.ready(); err != nil {

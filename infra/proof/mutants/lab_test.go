@@ -6,33 +6,36 @@ import (
 	"testing"
 )
 
-// byHand is the mutant that a text makes of claim.go.
-func byHand(t *testing.T, roots map[string]string, name, old, with string) mutant {
+// ctx is of what all tests share.
+var ctx = context.Background()
+
+// skewed is the mutant that takes a claim over without the skew margin, and where it stands.
+func skewed(t *testing.T) (all []*source, of *source, m mutant) {
 	t.Helper()
-	source, err := read(roots["library"], claimFile)
-	if err != nil {
-		t.Fatal(err)
+	_, all = libraryOf(t)
+	for _, s := range all {
+		for _, m := range ofTimes(s) {
+			if strings.Contains(m.name, "LeaseUntil.Add(r.SkewMargin): without") {
+				return all, s, m
+			}
+		}
 	}
-	e, err := replacement(claimFile, source, old, with)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mutant{name, claimFile, e}
+	t.Fatal("no mutant is without the skew margin")
+	return nil, nil, mutant{}
 }
 
 // A mutant that breaks the protocol is killed, and not the code as it is, and not one
 // that is the same code.
 func TestKill(t *testing.T) {
-	roots, err := modules(t.Context())
+	all, s, broken := skewed(t)
+	at, err := roots()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const skew = "return rec.LeaseUntil.Add(r.SkewMargin).Sub(r.Now())"
-	l, err := newLab(t.Context(), roots, []mutant{
-		byHand(t, roots, "same", skew, skew),
-		byHand(t, roots, "broken", skew, "return rec.LeaseUntil.Sub(r.Now())"),
-		byHand(t, roots, "panics", skew, `panic("here")`),
-	})
+	same, panics := broken, broken
+	same.edits = []edit{{broken.start(), broken.end(), s.text[broken.start():broken.end()]}}
+	panics.edits = []edit{{broken.start(), broken.end(), `func() mutantTime { panic("here") }()`}}
+	l, err := newLab(t.Context(), at, all, []mutant{same, broken, panics})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,12 +55,13 @@ func TestKill(t *testing.T) {
 
 // What does not compile is no kill.
 func TestThatDoesNotCompile(t *testing.T) {
-	roots, err := modules(t.Context())
+	all, _, m := skewed(t)
+	at, err := roots()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := byHand(t, roots, "nonsense", "shown.Attempt + 1", "shown.Nonsense")
-	l, err := newLab(t.Context(), roots, []mutant{m})
+	m.edits = []edit{{m.start(), m.end(), "rec.Nonsense"}}
+	l, err := newLab(t.Context(), at, all, []mutant{m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,19 +95,32 @@ func TestFailure(t *testing.T) {
 
 // All mutants together compile.
 func TestCompile(t *testing.T) {
-	roots, err := modules(t.Context())
+	root, all := libraryOf(t)
+	mutants, err := derive(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mutants, err := all(roots["library"])
+	list, err := overlay(t.TempDir(), root, all, mutants)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := overlay(t.TempDir(), roots["library"], mutants)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run(t.Context(), roots["library"], "go", "build", "-gcflags=-e", "-overlay", list, "./shared/...", "./functions/..."); err != nil {
+	if _, err := run(t.Context(), root, "go", append([]string{"build", "-gcflags=-e", "-overlay", list}, decisions...)...); err != nil {
 		t.Error(err)
+	}
+}
+
+// A mutant that changes a request keeps it one that DynamoDB takes: no value is defined and not used.
+func TestUsed(t *testing.T) {
+	_, all := libraryOf(t)
+	n := 0
+	for _, s := range all {
+		for _, e := range s.used() {
+			if e.text == "mutantUsed(" {
+				n++
+			}
+		}
+	}
+	if n < 8 {
+		t.Errorf("got %d sets of names and values, want 8 or more", n)
 	}
 }

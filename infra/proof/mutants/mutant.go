@@ -9,9 +9,28 @@ import (
 // mutant is one change of a source, inside the body of one function or the value of
 // one declaration.
 type mutant struct {
-	name string // what it breaks; unique
-	file string // from the root of the library
-	edit
+	name     string // what it breaks; unique: package, operator and the text that is changed
+	operator string
+	file     string // from the root of the library
+	line     int
+	edits    []edit
+	constant string // the constant that has another value, which is the text of the one edit
+}
+
+func (m mutant) start() int {
+	start := m.edits[0].start
+	for _, e := range m.edits {
+		start = min(start, e.start)
+	}
+	return start
+}
+
+func (m mutant) end() int {
+	end := 0
+	for _, e := range m.edits {
+		end = max(end, e.end)
+	}
+	return end
 }
 
 // edit replaces a part of a file.
@@ -24,7 +43,7 @@ type edit struct {
 // made that lie inside it.
 func apply(source string, from, to int, edits ...edit) string {
 	inside := slices.DeleteFunc(slices.Clone(edits), func(e edit) bool { return e.start < from || e.end > to })
-	slices.SortFunc(inside, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(inside, func(a, b edit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	var out []byte
 	for _, e := range inside {
 		if e.start < from {
@@ -37,7 +56,7 @@ func apply(source string, from, to int, edits ...edit) string {
 }
 
 // distinct numbers the names that occur more than once: the same condition may stand
-// twice in one function.
+// twice in one package.
 func distinct(mutants []mutant) []mutant {
 	seen := map[string]int{}
 	for i, m := range mutants {

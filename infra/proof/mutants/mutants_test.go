@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -26,7 +27,7 @@ func TestAll(t *testing.T) {
 	began, worked := time.Now(), time.Duration(0)
 	r, err := Run(t.Context(), wanted.MatchString, func(r Result) {
 		worked += r.Took
-		fmt.Printf("%6.1fs %s\n        %s\n", r.Took.Seconds(), r.Mutant, r.Killer)
+		fmt.Printf("%6.1fs %s: %s\n        %s\n", r.Took.Seconds(), r.Where, r.Mutant, cmp.Or(r.Killer, "SURVIVES"))
 	})
 	if err != nil {
 		t.Fatal(err)

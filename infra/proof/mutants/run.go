@@ -10,14 +10,16 @@ import (
 
 // Report is what became of all mutants.
 type Report struct {
-	Total     int      `json:"total"`
-	Killed    int      `json:"killed"`
-	Survivors []string `json:"survivors,omitempty"`
+	Total     int            `json:"total"`
+	Killed    int            `json:"killed"`
+	Operators map[string]int `json:"operators"` // how many are of each
+	Survivors []string       `json:"survivors,omitempty"`
 }
 
 // Result is what became of one mutant.
 type Result struct {
 	Mutant string
+	Where  string        // file and line
 	Killer string        // the tests that killed it, and which of them failed; empty: it survives
 	Took   time.Duration // of processors
 }
@@ -26,31 +28,21 @@ type Result struct {
 // work.
 const workers = 6
 
-// all are the mutants of the library that lies there, but for those that cannot be
-// told from it.
-func all(root string) ([]mutant, error) {
+// operators make the mutants of one file.
+var operators = []func(*source) []mutant{
+	ofExpressions, ofStatementTexts, ofConditions, ofStatements, ofOrders, ofConcatenations, ofCalls,
+	ofTimes, ofBounds, ofFields, ofAttributes, ofKeys, ofCodes, ofKinds, ofVerdicts, ofFailures,
+}
+
+// derive makes the mutants of all files, but for those that cannot be told from the code.
+func derive(all []*source) ([]mutant, error) {
 	var found []mutant
-	for _, kind := range []struct {
-		files []string
-		of    func(file, source string) ([]mutant, error)
-	}{{expressionFiles, ofExpressions}, {decisions, ofConditions}} {
-		for _, file := range kind.files {
-			source, err := read(root, file)
-			if err != nil {
-				return nil, err
-			}
-			more, err := kind.of(file, source)
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, more...)
+	for _, s := range all {
+		for _, of := range operators {
+			found = append(found, of(s)...)
 		}
 	}
-	more, err := ofSteps(root)
-	if err != nil {
-		return nil, err
-	}
-	return withoutEquivalent(distinct(append(found, more...)))
+	return withoutEquivalent(distinct(found))
 }
 
 // Run compiles the tests once, with all mutants in them, and runs each against its
@@ -63,11 +55,15 @@ func Run(ctx context.Context, wanted func(name string) bool, tell func(Result)) 
 	if err != nil {
 		return Report{}, err
 	}
-	mutants, err := all(roots["library"])
+	all, err := sources(ctx, roots["library"], nil, decisions...)
 	if err != nil {
 		return Report{}, err
 	}
-	l, err := newLab(ctx, roots, mutants)
+	mutants, err := derive(all)
+	if err != nil {
+		return Report{}, err
+	}
+	l, err := newLab(ctx, roots, all, mutants)
 	if err != nil {
 		return Report{}, err
 	}
@@ -85,7 +81,7 @@ func Run(ctx context.Context, wanted func(name string) bool, tell func(Result)) 
 					continue
 				}
 				telling.Lock()
-				report.count(r)
+				report.count(mutants[i].operator, r)
 				tell(r)
 				telling.Unlock()
 			}
@@ -107,8 +103,12 @@ func Run(ctx context.Context, wanted func(name string) bool, tell func(Result)) 
 	return report, nil
 }
 
-func (r *Report) count(of Result) {
+func (r *Report) count(operator string, of Result) {
 	r.Total++
+	if r.Operators == nil {
+		r.Operators = map[string]int{}
+	}
+	r.Operators[operator]++
 	if of.Killer == "" {
 		r.Survivors = append(r.Survivors, of.Mutant)
 	} else {

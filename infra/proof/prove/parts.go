@@ -67,7 +67,7 @@ func processes(ctx context.Context, p *proof) error {
 
 func survivors(ctx context.Context, p *proof) (err error) {
 	p.Mutants, err = mutants.Run(ctx, nil, func(r mutants.Result) {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", r.Mutant, cmp.Or(r.Killer, "survives"))
+		fmt.Fprintf(os.Stderr, "%s: %s: %s\n", r.Where, r.Mutant, cmp.Or(r.Killer, "survives"))
 	})
 	return err
 }
