@@ -67,7 +67,7 @@ func (s setting) history(t *testing.T, c chooser) *world {
 		}})
 		w.store = dynamo.New(w.db, records)
 		w.far = farSide{padded: w.padded, effects: map[string][]taken{}, answers: map[string]answer{}}
-		w.people()
+		w.newSubjects()
 		if err := w.open(); err != nil {
 			t.Fatal(err)
 		}
@@ -110,8 +110,8 @@ func (w *world) fail(format string, args ...any) {
 
 func (w *world) choose(options int) int { return w.chooser.choose(options) }
 
-// people brings in the intents, and what is the same throughout a history.
-func (w *world) people() {
+// newSubjects makes the intents, and chooses what is the same throughout a history.
+func (w *world) newSubjects() {
 	w.subjects, w.inBatch, w.current = []*subject{{key: key, kind: w.kind}}, []int{0}, w.kind
 	for n := 1; n < w.members; n++ {
 		w.subjects = append(w.subjects, &subject{key: []intent.Key{key, companion, third}[n], kind: w.kind})
