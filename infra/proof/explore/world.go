@@ -42,6 +42,7 @@ type world struct {
 	current   Class         // of effects, where that changes
 	unkept    bool          // a result could not be kept
 	excused   bool          // a second effect is nobody's fault
+	judging   sync.Mutex    // deliveries of a batch may end while a call of theirs changes records
 	mu        sync.Mutex
 	pending   []event // guarded, since several callers may be cut off at once
 	serving   fate    // of the call that the table serves, where it is the table's doing
@@ -98,14 +99,18 @@ func (w *world) told() string {
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (w *world) say(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.story = append(w.story, line{time.Since(start), format, args})
 }
 
 func (w *world) fail(format string, args ...any) {
+	w.say("FAULT: "+format, args...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.fault == "" {
 		w.fault = fmt.Sprintf(format, args...)
 	}
-	w.say("FAULT: "+format, args...)
 }
 
 func (w *world) choose(options int) int { return w.chooser.choose(options) }
