@@ -41,7 +41,6 @@ type world struct {
 	sent      time.Time     // when the first messages were
 	current   Class         // of effects, where that changes
 	unkept    bool          // a result could not be kept
-	excused   bool          // a second effect is nobody's fault
 	judging   sync.Mutex    // deliveries of a batch may end while a call of theirs changes records
 	mu        sync.Mutex
 	pending   []event // guarded, since several callers may be cut off at once
