@@ -72,7 +72,7 @@ race:
 
 # More than 100,000, which the race detector would make last for many minutes.
 histories: ## run the code through every history of two deviations, and many by chance
-	cd infra/proof && go test -count=1 ./explore -run '^(TestExhaustive|TestRandom|TestSDK)$$' -args -deviations=2 -random=8000 -least=100000
+	cd infra/proof && go test -count=1 ./explore -run '^(TestExhaustive|TestRandom|TestSDK)$$' -args -deviations=2 -random=3000 -least=100000
 
 # Two at a time. An input that fails stays under its package's testdata/fuzz. Go may also end a target that found nothing with "context
 # deadline exceeded", when FUZZTIME ends in the middle of an input.

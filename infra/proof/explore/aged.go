@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -174,6 +175,7 @@ func (w *world) pause() {
 	if w.aged && w.choose(2) == 1 {
 		w.say("%v pass", maxAge+day)
 		time.Sleep(w.lapse())
+		synctest.Wait()
 		w.arriveAll()
 		time.Sleep(maxAge + day)
 	}

@@ -69,7 +69,7 @@ type traits struct {
 	deep [3]int
 }
 
-// everyClass is explored. Where a third deviation would take as long as all else, it
+// everyClass is explored. Where one more deviation would take as long as all else, it
 // is left to chance.
 var everyClass = []Class{
 	Keyed, Grouped, Renewed, Outlived, Blind, Probed, RenewedProbed, Ledger,
@@ -87,11 +87,11 @@ var traitsOf = map[Class]traits{
 	Ledger:        {kind: Ledger, deep: [3]int{3, 3, 2}},
 
 	Trio:            {kind: Keyed, members: 3, deep: [3]int{2, 2, 1}},
-	GroupedOutlived: {kind: Keyed, members: 2, outlived: true, deep: [3]int{3, 2, 1}},
+	GroupedOutlived: {kind: Keyed, members: 2, outlived: true, deep: [3]int{2, 2, 1}},
 	NestedKeyed:     {kind: Keyed, nested: true, deep: [3]int{2, 2, 1}},
 	NestedBlind:     {kind: Blind, nested: true, deep: [3]int{2, 2, 1}},
 	Aged:            {kind: Keyed, aged: true, deep: [3]int{3, 2, 1}},
-	AgedGrouped:     {kind: Keyed, members: 2, aged: true, deep: [3]int{3, 2, 1}},
+	AgedGrouped:     {kind: Keyed, members: 2, aged: true, deep: [3]int{2, 2, 1}},
 	AgedLedger:      {kind: Ledger, aged: true, deep: [3]int{3, 2, 1}},
 	Large:           {kind: Keyed, large: true, deep: [3]int{3, 2, 1}},
 	LargeLedger:     {kind: Ledger, large: true, deep: [3]int{3, 2, 1}},

@@ -3,6 +3,12 @@
 // it, an intent table in memory, a provider that counts what really happened. Time
 // is virtual.
 //
+// Some worlds hold more (class.go lists them): a batch of two or three; an effect that
+// delivers another intent and returns the error of that delivery; months in which
+// records expire, are deleted or are rewritten by a newer release, while old messages
+// come late and the retention is changed; results that a sibling item keeps;
+// completions that commit a write; a class that is not the same in every delivery.
+//
 // Every call to the table, to the provider and of the probe is a point at which the
 // history branches: who goes on, what becomes of the call, how much time passes, what
 // arrives late. Between its claim and its effect a process may also stand still. A
@@ -14,7 +20,9 @@
 // and what the deliveries were told is compared with them.
 //
 // Exhaustive: every history of up to a stated number of deviations from the one in
-// which each delivery runs alone and nothing goes wrong. Random: as many of any
+// which each delivery runs alone and nothing goes wrong. The costly worlds are searched
+// less deep (traits.deep), and processes stand still in those alone that are about
+// leases (traits.stalls). Random: as many of any
 // number of deviations as are asked for, each by its seed. Both call the narrow
 // interface of package dynamo; some random ones go through the SDK's own client, with
 // its retries and its encoding.

@@ -9,19 +9,19 @@ import (
 )
 
 // begins looks whether an effect begins under a claim that stands. Inside the
-// assumptions no zombie's does, and a Blind one's only if none before it can have
-// happened.
+// assumptions no zombie's does, none after a Blind one that can have happened, and a
+// Blind one only if none before it can.
 func (k *worker) begins(a intent.Attempt) {
 	w, s := k.world, k.world.subject(a.Key)
 	kind := k.kindOf(s)
 	switch {
-	case kind == Keyed && s.blindly: // a record does not tell of which class its claims are
-		w.excused = true
 	case w.breach != "":
 	case s.last.State != intent.StateClaimed || s.last.MessageID != a.MessageID || s.last.Attempt != a.Number:
 		w.fail("an effect of attempt %d begins, and the record is %s in attempt %d", a.Number, s.last.State, s.last.Attempt)
 	case kind == Blind && s.setter != s.last.Owner:
 		w.fail("a Blind effect begins, and an earlier attempt's outcome is not known")
+	case kind == Keyed && s.blindly:
+		w.fail("a Keyed effect begins, and a Blind attempt's outcome is not known")
 	}
 	s.blindly = s.blindly || kind == Blind
 }
@@ -44,13 +44,12 @@ type ending struct {
 	inner   bool    // effects of another intent deliver it
 	foreign bool    // a newer release has written the record
 	unkept  bool    // a result could not be kept
-	excused bool    // a second effect is nobody's fault
 }
 
 func (w *world) end(s *subject) ending {
 	e := ending{
 		doubts: w.class.doubts() || s.kind == Blind, record: s.last, effects: w.effects(s),
-		inner: w.nested && s == w.subjects[1], foreign: s.foreign != nil, unkept: w.unkept, excused: w.excused,
+		inner: w.nested && s == w.subjects[1], foreign: s.foreign != nil, unkept: w.unkept,
 	}
 	if !e.foreign {
 		e.record = w.read(s)
@@ -63,9 +62,6 @@ func (w *world) end(s *subject) ending {
 
 // fault counts, and compares with what was said.
 func (e ending) fault() string {
-	if e.excused {
-		return ""
-	}
 	if len(e.effects) > 1 {
 		return fmt.Sprintf("%d effects of one intent", len(e.effects))
 	}

@@ -201,18 +201,20 @@ func TestJudgeOfBeginnings(t *testing.T) {
 		kind   Class
 		record intent.Record
 		setter string // the owner of the claim that set claimed_at
+		blind  bool   // a Blind effect has begun since
 		breach breach
 		fault  bool
 	}{
-		"under its claim":             {Keyed, first, "a", "", false},
-		"taken over":                  {Keyed, with(first, owned("b", 2, at(70))), "a", "", true},
-		"parked":                      {Keyed, with(first, state(intent.StateInDoubt)), "a", "", true},
-		"after a pause":               {Keyed, with(first, state(intent.StateInDoubt)), "a", pauses, false},
-		"after an unknown one":        {Keyed, first, "z", "", false},
-		"blind":                       {Blind, first, "a", "", false},
-		"blind, after an unknown one": {Blind, first, "z", "", true},
+		"under its claim":              {Keyed, first, "a", false, "", false},
+		"taken over":                   {Keyed, with(first, owned("b", 2, at(70))), "a", false, "", true},
+		"parked":                       {Keyed, with(first, state(intent.StateInDoubt)), "a", false, "", true},
+		"after a pause":                {Keyed, with(first, state(intent.StateInDoubt)), "a", false, pauses, false},
+		"after an unknown one":         {Keyed, first, "z", false, "", false},
+		"blind":                        {Blind, first, "a", false, "", false},
+		"after a blind one, not known": {Keyed, first, "z", true, "", true},
+		"blind, after an unknown one":  {Blind, first, "z", false, "", true},
 	} {
-		w := world{setting: setting{breach: tt.breach}, subjects: []*subject{{key: key, kind: tt.kind, last: tt.record, setter: tt.setter}}}
+		w := world{setting: setting{breach: tt.breach}, subjects: []*subject{{key: key, kind: tt.kind, last: tt.record, setter: tt.setter, blindly: tt.blind}}}
 		k := worker{world: &w}
 		if k.begins(a); w.fault != "" != tt.fault {
 			t.Errorf("%s: got fault %q", name, w.fault)

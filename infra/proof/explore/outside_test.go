@@ -16,7 +16,7 @@ func TestOutsideTheAssumptions(t *testing.T) {
 		breach breach
 	}{
 		{Probed, pauses}, {RenewedProbed, pauses}, {Blind, falseNo}, {Probed, falseNo}, {Probed, clocks},
-		{Keyed, forgets}, {Keyed, keyless}, {Grouped, keyless}, {Reclassed, opened},
+		{Keyed, forgets}, {Keyed, keyless}, {Grouped, keyless},
 	} {
 		t.Run(fmt.Sprintf("%s, where %s", tt.class, tt.breach), func(t *testing.T) {
 			t.Parallel()

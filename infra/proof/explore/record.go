@@ -62,6 +62,8 @@ func (w *world) read(s *subject) intent.Record {
 // changed looks at the records after a call that may have changed them. It was a
 // worker's, or an operator's.
 func (w *world) changed(what string, by *worker) {
+	w.judging.Lock()
+	defer w.judging.Unlock()
 	for _, s := range w.subjects {
 		if s.foreign != nil {
 			w.kept(s, what)

@@ -112,6 +112,7 @@ func (w *world) pass(d time.Duration) {
 	w.say("%v pass", d)
 	if d > window/2 {
 		time.Sleep(w.lapse())
+		synctest.Wait()
 		w.arriveAll()
 	}
 	time.Sleep(d)

@@ -15,7 +15,6 @@ const (
 	clocks  breach = "clocks differ by more than the margins"
 	forgets breach = "the provider forgets its keys within seconds"
 	keyless breach = "the provider knows no keys"
-	opened  breach = "an operation becomes Keyed while the outcome of a Blind attempt is not known"
 )
 
 // setting is what the histories of one search have in common.

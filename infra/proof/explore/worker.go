@@ -149,6 +149,8 @@ func (k *worker) deliverTo(ctx context.Context, deliver func(context.Context, in
 		MessageID: k.messageID(), SentAt: k.sent,
 	})
 	t.ended = true
+	k.world.judging.Lock()
+	defer k.world.judging.Unlock()
 	k.turnedAway(t)
 	if k.unkept && time.Now().Before(k.ends.Add(-time.Second)) {
 		k.world.fail("a delivery ends without a completion, for want of a place for the result")
@@ -158,6 +160,8 @@ func (k *worker) deliverTo(ctx context.Context, deliver func(context.Context, in
 // keeps looks whether a completion comes, and comes without its result, where that
 // cannot be kept or takes long.
 func (k *worker) keeps(operation string, f fate, waited time.Duration) {
+	k.world.judging.Lock()
+	defer k.world.judging.Unlock()
 	switch {
 	case strings.HasPrefix(operation, "PutItem"+aResult):
 		if f != ok && f != late {

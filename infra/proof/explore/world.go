@@ -41,7 +41,7 @@ type world struct {
 	sent      time.Time     // when the first messages were
 	current   Class         // of effects, where that changes
 	unkept    bool          // a result could not be kept
-	excused   bool          // a second effect is nobody's fault
+	judging   sync.Mutex    // deliveries of a batch may end while a call of theirs changes records
 	mu        sync.Mutex
 	pending   []event // guarded, since several callers may be cut off at once
 	serving   fate    // of the call that the table serves, where it is the table's doing
@@ -67,7 +67,7 @@ func (s setting) history(t *testing.T, c chooser) *world {
 		}})
 		w.store = dynamo.New(w.db, records)
 		w.far = farSide{padded: w.padded, effects: map[string][]taken{}, answers: map[string]answer{}}
-		w.people()
+		w.newSubjects()
 		if err := w.open(); err != nil {
 			t.Fatal(err)
 		}
@@ -98,20 +98,24 @@ func (w *world) told() string {
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (w *world) say(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.story = append(w.story, line{time.Since(start), format, args})
 }
 
 func (w *world) fail(format string, args ...any) {
+	w.say("FAULT: "+format, args...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.fault == "" {
 		w.fault = fmt.Sprintf(format, args...)
 	}
-	w.say("FAULT: "+format, args...)
 }
 
 func (w *world) choose(options int) int { return w.chooser.choose(options) }
 
-// people brings in the intents, and what is the same throughout a history.
-func (w *world) people() {
+// newSubjects makes the intents, and chooses what is the same throughout a history.
+func (w *world) newSubjects() {
 	w.subjects, w.inBatch, w.current = []*subject{{key: key, kind: w.kind}}, []int{0}, w.kind
 	for n := 1; n < w.members; n++ {
 		w.subjects = append(w.subjects, &subject{key: []intent.Key{key, companion, third}[n], kind: w.kind})
