@@ -209,7 +209,7 @@ func (p plan) failed(reasons []types.CancellationReason) (plan, error) {
 			err = p.Failed(reasons)
 		}
 		if err == nil {
-			err = errors.New("Failed returned no error for writes that were not made")
+			err = errors.New("the effect's Failed returned no error for writes that were not made")
 		}
 		return Writes{}, err
 	})
