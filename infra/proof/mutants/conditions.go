@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // ofConditions makes two mutants of each part of each condition: it always holds, it
@@ -12,12 +13,12 @@ import (
 // cases, and is easier to kill. An error that is passed on is only ever ignored.
 func ofConditions(s *source) (found []mutant) {
 	seen := map[ast.Expr]bool{}
-	s.walk(func(n ast.Node, _ []ast.Node) {
+	s.walk(func(n ast.Node, outer []ast.Node) {
 		for _, c := range conditions(n, seen) {
 			if s.constant(c) {
 				continue
 			}
-			text := s.short(c)
+			text := s.short(c) + s.after(c, n, outer)
 			if !s.passesOn(c) {
 				found = append(found, s.mutant("condition", text+": always", c, s.around(c, "((", ") || true)")...))
 			}
@@ -25,6 +26,36 @@ func ofConditions(s *source) (found []mutant) {
 		}
 	})
 	return found
+}
+
+// after tells a condition of one variable from others of its name: by the statement that gives the variable its value,
+// where that stands right before it.
+func (s *source) after(c ast.Expr, n ast.Node, outer []ast.Node) string {
+	if not, ok := c.(*ast.UnaryExpr); ok {
+		c = not.X
+	}
+	if b, ok := c.(*ast.BinaryExpr); ok && s.info.Types[b.Y].IsNil() {
+		c = b.X
+	}
+	variable, ok := c.(*ast.Ident)
+	in, isIf := n.(*ast.IfStmt)
+	if !ok || !isIf {
+		return ""
+	}
+	before := in.Init
+	if block, ok := outer[len(outer)-1].(*ast.BlockStmt); ok && before == nil {
+		if i := slices.Index(block.List, ast.Stmt(in)); i > 0 {
+			before = block.List[i-1]
+		}
+	}
+	if a, ok := before.(*ast.AssignStmt); ok {
+		for _, left := range a.Lhs {
+			if id, ok := left.(*ast.Ident); ok && id.Name == variable.Name {
+				return " after " + s.short(a)
+			}
+		}
+	}
+	return ""
 }
 
 // passesOn reports `err != nil`.

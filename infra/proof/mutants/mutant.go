@@ -9,7 +9,8 @@ import (
 // mutant is one change of a source, inside the body of one function or the value of
 // one declaration.
 type mutant struct {
-	name     string // what it breaks; unique: package, operator and the text that is changed
+	name     string // what it breaks; unique: package, operator and the text that is changed; its function where that is not enough
+	function string // around it; empty if there is none
 	operator string
 	file     string // from the root of the library
 	line     int
@@ -55,13 +56,20 @@ func apply(source string, from, to int, edits ...edit) string {
 	return string(append(out, source[from:to]...))
 }
 
-// distinct numbers the names that occur more than once: the same condition may stand
-// twice in one package.
+// distinct adds its function to each name that occurs more than once, since the same condition may stand
+// twice in one package, and numbers those that it may stand twice in.
 func distinct(mutants []mutant) []mutant {
+	of := map[string]int{}
+	for _, m := range mutants {
+		of[m.name]++
+	}
 	seen := map[string]int{}
 	for i, m := range mutants {
-		if seen[m.name]++; seen[m.name] > 1 {
-			mutants[i].name = fmt.Sprintf("%s (%d)", m.name, seen[m.name])
+		if of[m.name] > 1 {
+			mutants[i].name += " in " + m.function
+		}
+		if seen[mutants[i].name]++; seen[mutants[i].name] > 1 {
+			mutants[i].name = fmt.Sprintf("%s (%d)", mutants[i].name, seen[mutants[i].name])
 		}
 	}
 	return mutants

@@ -250,8 +250,18 @@ func (s *source) walk(visit func(n ast.Node, outer []ast.Node)) {
 func (s *source) mutant(operator, text string, at ast.Node, edits ...edit) mutant {
 	return mutant{
 		name:     path.Base(path.Dir(s.file)) + " " + operator + ": " + text,
-		operator: operator, file: s.file, line: s.set.Position(at.Pos()).Line, edits: edits,
+		function: s.within(at), operator: operator, file: s.file, line: s.set.Position(at.Pos()).Line, edits: edits,
 	}
+}
+
+// within names the function that a node stands in; empty if it stands in none.
+func (s *source) within(n ast.Node) string {
+	for _, d := range s.syntax.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Pos() <= n.Pos() && n.End() <= f.End() {
+			return f.Name.Name
+		}
+	}
+	return ""
 }
 
 // around puts something before and behind a node.

@@ -93,6 +93,7 @@ func next(c *types.Const) *types.Const {
 // not applied and quarantine become unknown, an answer of the provider's becomes the effect's own
 // check. What is said of nothing becomes not applied, and refused.
 func ofVerdicts(s *source) (found []mutant) {
+	claims := s.claims()
 	unknown := func(e ast.Expr) string { return "mutantUnknown(" + s.of(e) + ")" }
 	s.walk(func(n ast.Node, outer []ast.Node) {
 		switch n := n.(type) {
@@ -104,9 +105,14 @@ func ofVerdicts(s *source) (found []mutant) {
 			text := s.short(n)
 			switch s.verdict(n) {
 			case "Refuse":
-				found = append(found, s.mutant("verdict", text+": not applied", n, s.instead(n, prefix+"NotApplied(mutantUnknown("+s.of(n)+"))")))
+				if claims {
+					found = append(found, s.mutant("verdict", text+": not applied", n, s.instead(n, prefix+"NotApplied(mutantUnknown("+s.of(n)+"))")))
+				}
 				found = append(found, s.mutant("verdict", text+": unknown", n, s.instead(n, unknown(n))))
 			case "NotApplied":
+				if !claims {
+					return
+				}
 				found = append(found, s.mutant("verdict", text+": unknown", n, s.instead(n, unknown(n))))
 				found = append(found, s.mutant("verdict", text+": refused", n, s.instead(n, prefix+"Refuse("+unknown(n)+".Error())")))
 			case "Quarantine":
@@ -119,13 +125,16 @@ func ofVerdicts(s *source) (found []mutant) {
 				return
 			}
 			last := n.Results[len(n.Results)-1]
-			if !s.intentCall() || !types.Implements(s.typeOf(last), anError) || s.info.Types[last].IsNil() {
+			if !s.ofEffect(outer) || !types.Implements(s.typeOf(last), anError) || s.info.Types[last].IsNil() {
 				return
 			}
 			if c, ok := last.(*ast.CallExpr); ok && s.verdict(c) != "" || s.inErrorBranch(n, outer) || s.ofIntent(last) {
 				return
 			}
 			for _, to := range []string{"NotApplied", "Refuse", "Quarantine"} {
+				if to == "NotApplied" && !claims {
+					continue
+				}
 				if text, ok := s.saying(to, s.of(last)); ok {
 					found = append(found, s.mutant("verdict", s.short(n)+": "+to, n, s.instead(last, text)))
 				}
@@ -133,6 +142,16 @@ func ofVerdicts(s *source) (found []mutant) {
 		}
 	})
 	return found
+}
+
+// claims reports a package with an effect that runs under a claim: of others an error that is not applied is like any other.
+func (s *source) claims() bool {
+	for _, used := range s.info.Uses {
+		if t, ok := used.(*types.TypeName); ok && t.Pkg() != nil && t.Pkg().Path() == intentPackage && (t.Name() == "Keyed" || t.Name() == "Blind") {
+			return true
+		}
+	}
+	return false
 }
 
 // verdict is which verdict of the package intent a call makes.
@@ -147,8 +166,25 @@ func (s *source) verdict(c *ast.CallExpr) string {
 	return ""
 }
 
-// intentCall reports a function's own package: an effect's.
-func (s *source) intentCall() bool { return s.pkg.Name() == "main" }
+// ofEffect reports code whose error may be what an effect says: it is a function's own, and takes a context or stands beside verdicts.
+func (s *source) ofEffect(outer []ast.Node) bool {
+	if s.pkg.Name() != "main" {
+		return false
+	}
+	for _, o := range outer {
+		if f, ok := o.(*ast.FuncDecl); ok && len(f.Type.Params.List) > 0 && is(s.typeOf(f.Type.Params.List[0].Type), "context", "Context") {
+			return true
+		}
+	}
+	beside := false
+	ast.Inspect(s.syntax, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok && s.verdict(c) != "" {
+			beside = true
+		}
+		return !beside
+	})
+	return beside
+}
 
 // inErrorBranch: `return err` passes another function's verdict on.
 func (s *source) inErrorBranch(n *ast.ReturnStmt, outer []ast.Node) bool {
