@@ -54,7 +54,7 @@ soak: ## kill every function by the hundred while the network fails, and count t
 	$(local) soak $(if $(INTENTS),--intents=$(INTENTS)) $(if $(KILLS),--kills=$(KILLS)) $(if $(SEED),--seed=$(SEED))
 
 .PHONY: proof scoreboard bench
-proof: ## prove it, for 15 to 25 minutes: a million histories, mutants of the code, worker processes, the formal model
+proof: ## prove it, for about an hour: millions of histories, mutants of the code, worker processes, the formal model
 	@cd infra/proof && go build -o ../../.build/prove ./prove >&2 && exec ../../.build/prove
 
 scoreboard: ## run the same faults against Once, its peer and a conditional put, and count the effects (README=1 writes the table there)
