@@ -33,7 +33,7 @@ func ofFields(s *source) (found []mutant) {
 			if !ok {
 				return
 			}
-			other := s.another(n, outer, t)
+			other := s.another(outer, t)
 			for _, e := range n.Elts {
 				kv, ok := e.(*ast.KeyValueExpr)
 				if !ok {
@@ -93,35 +93,23 @@ func (s *source) own(t types.Type) bool {
 	return ok && named.Obj().Pkg() != nil && (named.Obj().Pkg() == s.pkg || strings.HasPrefix(named.Obj().Pkg().Path(), library))
 }
 
-// another is a variable of the type that has its value before the literal is made; empty if there
-// is none.
-func (s *source) another(n *ast.CompositeLit, outer []ast.Node, t types.Type) string {
-	results := map[types.Object]bool{}
+// another is a parameter of the type; empty if there is none.
+func (s *source) another(outer []ast.Node, t types.Type) string {
 	for _, o := range outer {
 		var list *ast.FieldList
 		switch o := o.(type) {
 		case *ast.FuncDecl:
-			list = o.Type.Results
+			list = o.Type.Params
 		case *ast.FuncLit:
-			list = o.Type.Results
+			list = o.Type.Params
+		default:
+			continue
 		}
-		if list != nil {
-			for _, f := range list.List {
-				for _, name := range f.Names {
-					results[s.info.Defs[name]] = true
+		for _, f := range list.List {
+			for _, name := range f.Names {
+				if name.Name != "_" && types.Identical(s.typeOf(f.Type), t) {
+					return name.Name
 				}
-			}
-		}
-	}
-	from := n.Pos()
-	if stmt, ok := inside[*ast.AssignStmt](outer); ok {
-		from = stmt.Pos()
-	}
-	for scope := s.pkg.Scope().Innermost(n.Pos()); scope != nil && scope != s.pkg.Scope(); scope = scope.Parent() {
-		for _, name := range scope.Names() {
-			v, ok := scope.Lookup(name).(*types.Var)
-			if ok && name != "_" && types.Identical(v.Type(), t) && v.Pos() < from && !results[v] {
-				return name
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -61,10 +62,20 @@ const (
 	longest  = 10 * time.Minute // of the unchanged code
 )
 
-// within runs a program with 3 GB of address space, half of which is what Go reserves:
-// a mutant that turns in circles may take all the memory there is, and several run side
+// within runs a program with as many seconds of a processor as $0 says, and with 3 GB of address space, half of which
+// is what Go reserves: a mutant that turns in circles may take all the time and memory there is, and several run side
 // by side.
-const within = `ulimit -v 3145728 2>/dev/null; exec "$0" "$@"`
+const within = `ulimit -t "$0" -v 3145728 2>/dev/null; exec "$@"`
+
+// limit is how long a killer may run on a mutant.
+type limit struct {
+	wall, cpu time.Duration
+}
+
+// limits are those of a mutant, by what the unchanged code took.
+func limits(took limit) limit {
+	return limit{max(patience, hangs*took.wall), max(patience, hangs*took.cpu)}
+}
 
 // verdict is what a run of a killer says.
 type verdict struct {
@@ -75,13 +86,13 @@ type verdict struct {
 
 // run runs the killer's tests on one mutant, on none if the number is 0, against a
 // DynamoDB in memory of its own.
-func (k killer) run(ctx context.Context, t tests, dir string, mutant int, limit time.Duration) (verdict, error) {
+func (k killer) run(ctx context.Context, t tests, dir string, mutant int, most limit) (verdict, error) {
 	endpoint, stop, err := serve()
 	if err != nil {
 		return verdict{}, err
 	}
 	defer stop()
-	args := append([]string{"-c", within, t.program, "-test.v", "-test.failfast", "-test.parallel=64", "-test.timeout=" + limit.String(),
+	args := append([]string{"-c", within, strconv.Itoa(int(most.cpu.Seconds())), t.program, "-test.v", "-test.failfast", "-test.parallel=64", "-test.timeout=" + most.wall.String(),
 		"-test.run=" + k.only, "-test.skip=" + k.skip}, k.more...)
 	cmd := exec.CommandContext(ctx, "sh", args...)
 	cmd.Dir = dir
@@ -109,7 +120,11 @@ func (k killer) run(ctx context.Context, t tests, dir string, mutant int, limit 
 	case !errors.As(err, &exit):
 		return v, err
 	}
-	if v.failed, v.how = failure(output.String()); v.failed == "" {
+	v.failed, v.how = failure(output.String())
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && v.failed == "" {
+		v.failed, v.how = lastBegun(output.String()), "hangs" // it had no time left
+	}
+	if v.failed == "" {
 		return v, fmt.Errorf("%s ended with %w, and no test of it failed: %s", k.name, err, tail(output.String()))
 	}
 	return v, nil
@@ -135,11 +150,18 @@ func failure(output string) (name, how string) {
 		how = "panics"
 	}
 	if name == "" && how != "" {
-		if begun := runLine.FindAllStringSubmatch(output, -1); begun != nil {
-			name = begun[len(begun)-1][1]
-		}
+		name = lastBegun(output)
 	}
 	return name, how
+}
+
+// lastBegun is the test that was the last to begin.
+func lastBegun(output string) string {
+	begun := runLine.FindAllStringSubmatch(output, -1)
+	if begun == nil {
+		return ""
+	}
+	return begun[len(begun)-1][1]
 }
 
 // tail is the end of an output.

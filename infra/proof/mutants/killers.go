@@ -1,5 +1,11 @@
 package mutants
 
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
 // programs are the tests that mutants are run against.
 var programs = map[string]tests{
 	"intent":    {module: "library", pkg: "shared/intent"},
@@ -45,6 +51,25 @@ var killers = []killer{
 	{name: "sqsbatch, slowly", tests: "sqsbatch", pkgs: []string{"shared/sqsbatch"}, only: "TestC32FatesAreGathered"},
 }
 
-// explored reports a mutant that the explorer must find by itself, whatever else does: that
-// its histories hold the times and the orders in which they go wrong.
-func explored(m mutant) bool { return false }
+// explored are the mutants of package intent that the explorer must find by itself, whatever else does: that
+// its histories hold the times and the orders in which they go wrong. Each pattern has a mutant.
+var explored = []*regexp.Regexp{
+	regexp.MustCompile(`^later: .*\.(Claim|Replace|Amend|Apply)\(`), // the claim after the effect, the answer before the end
+	regexp.MustCompile(`^later: .*\.effect\(`),                      // the end before the effect
+	regexp.MustCompile(`^order: .*[eE]ffect\(.* before if `),        // the effect before the last look at the lease
+	regexp.MustCompile(`^field: Owner: .*: as in `),                 // a takeover keeps the owner
+	regexp.MustCompile(`^field: .*\.Owner = .*: as in `),            // a settlement does
+	regexp.MustCompile(`^field: ClaimedAt: .*: now$`),               // a takeover counts the provider's window anew
+	regexp.MustCompile(`^field: .*\.ClaimedAt = .*: as in `),        // a settlement keeps it
+	regexp.MustCompile(`^field: Attempt: .* \+ 1: as in `),          // a takeover counts no attempt
+	regexp.MustCompile(`^time: .*LeaseUntil\.Add\(.*SkewMargin\): without `),
+	regexp.MustCompile(`^time: .*windowMargin: without windowMargin$`),
+	regexp.MustCompile(`^time: time\.Until\(.*LeaseMargin: without `), // a lease without its margin, or without what is left of the invocation
+	regexp.MustCompile(`^time: .*settling\(\): without .*settling\(\)$`),
+}
+
+// ofExplorer reports whether one of the explored patterns is a mutant's.
+func ofExplorer(m mutant) bool {
+	pkg, what, _ := strings.Cut(m.name, " ")
+	return pkg == "intent" && slices.ContainsFunc(explored, func(p *regexp.Regexp) bool { return p.MatchString(what) })
+}

@@ -28,7 +28,7 @@ type program struct {
 type trial struct {
 	killer
 	ready func() error
-	limit time.Duration // for a mutant: what takes longer hangs
+	limit limit // for a mutant: what takes longer hangs
 }
 
 // newLab puts the mutants into the sources. close removes what it has made.
@@ -48,14 +48,18 @@ func newLab(ctx context.Context, roots map[string]string, all []*source, mutants
 		l.programs[name] = &program{t, sync.OnceValue(func() error { return t.compile(ctx, roots, list) })}
 	}
 	for _, k := range killers {
-		t := &trial{killer: k, limit: longest}
+		t := &trial{killer: k, limit: limit{longest, longest}}
 		t.ready = sync.OnceValue(func() error {
+			if err := l.programs[t.tests].compiled(); err != nil {
+				return err
+			}
 			began := time.Now()
-			failed, err := l.killedBy(ctx, t, 0, new(Result))
+			var r Result
+			failed, err := l.killedBy(ctx, t, 0, &r)
 			if err == nil && failed != "" {
 				err = fmt.Errorf("%s fails on the code as it is: %s", t.name, failed)
 			}
-			t.limit = max(patience, hangs*time.Since(began))
+			t.limit = limits(limit{time.Since(began), r.Took})
 			return err
 		})
 		l.trials = append(l.trials, t)
@@ -66,19 +70,19 @@ func newLab(ctx context.Context, roots map[string]string, all []*source, mutants
 func (l *lab) close() { _ = os.RemoveAll(l.dir) }
 
 // run runs a killer on the mutant with that number.
-func (l *lab) run(ctx context.Context, k killer, number int, limit time.Duration) (verdict, error) {
+func (l *lab) run(ctx context.Context, k killer, number int, most limit) (verdict, error) {
 	p := l.programs[k.tests]
 	if err := p.compiled(); err != nil {
 		return verdict{}, err
 	}
-	return k.run(ctx, p.tests, p.directory(l.roots), number, limit)
+	return k.run(ctx, p.tests, p.directory(l.roots), number, most)
 }
 
 // kill runs a mutant's killers until one of them kills it.
 func (l *lab) kill(ctx context.Context, m mutant, number int) (Result, error) {
 	r := Result{Mutant: m.name, Where: fmt.Sprintf("%s:%d", m.file, m.line)}
 	for _, t := range l.trials {
-		if !t.of(path.Dir(m.file)) || explored(m) && t.tests != "explore" {
+		if !t.of(path.Dir(m.file)) || ofExplorer(m) && t.tests != "explore" {
 			continue
 		}
 		if err := t.ready(); err != nil {

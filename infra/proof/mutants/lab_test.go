@@ -32,10 +32,11 @@ func TestKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, panics := broken, broken
+	same, panics, turns := broken, broken, broken
 	same.edits = []edit{{broken.start(), broken.end(), s.text[broken.start():broken.end()]}}
 	panics.edits = []edit{{broken.start(), broken.end(), `func() mutantTime { panic("here") }()`}}
-	l, err := newLab(t.Context(), at, all, []mutant{same, broken, panics})
+	turns.edits = []edit{{broken.start(), broken.end(), `func() mutantTime { for { } }()`}}
+	l, err := newLab(t.Context(), at, all, []mutant{same, broken, panics, turns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func TestKill(t *testing.T) {
 	if err := first.ready(); err != nil { // the code as it is
 		t.Fatal(err)
 	}
-	for i, want := range []string{"", "Test", "panics"} {
+	for i, want := range []string{"", "Test", "panics", "hangs"} {
 		var r Result
 		got, err := l.killedBy(t.Context(), first, i+1, &r)
 		if err != nil || !strings.Contains(got, want) || want == "" && got != "" {

@@ -111,6 +111,14 @@ func TestDerive(t *testing.T) {
 			t.Errorf("there is no mutant of the operator %q", operator)
 		}
 	}
+	for _, p := range explored {
+		if !slices.ContainsFunc(found, func(m mutant) bool {
+			what, ok := strings.CutPrefix(m.name, "intent ")
+			return ok && p.MatchString(what)
+		}) {
+			t.Errorf("no mutant is %q, which the explorer is to find", p)
+		}
+	}
 	if t.Logf("%d mutants: %v", len(found), of); len(of) != 14 {
 		t.Errorf("got %d operators, want 14", len(of))
 	}
