@@ -274,16 +274,6 @@ func (s *source) instead(n ast.Node, text string) edit {
 	return edit{s.at(n.Pos()), s.at(n.End()), text}
 }
 
-// inside is the nearest node of a type around another.
-func inside[T ast.Node](outer []ast.Node) (found T, ok bool) {
-	for i := len(outer) - 1; i >= 0; i-- {
-		if n, ok := outer[i].(T); ok {
-			return n, true
-		}
-	}
-	return found, false
-}
-
 // is reports whether a type is the named one.
 func is(t types.Type, pkg, name string) bool {
 	named, ok := types.Unalias(t).(*types.Named)
