@@ -12,6 +12,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/sqs v1.53.0
 	github.com/aws/smithy-go v1.28.9
 	github.com/stripe/stripe-go/v83 v83.2.1
+	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/net v0.58.0
 )
 

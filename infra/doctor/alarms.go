@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 	"github.com/singleeffect/once/shared/telemetry"
 )
 

@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 // Stack is what is checked.

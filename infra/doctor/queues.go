@@ -3,7 +3,7 @@ package doctor
 import (
 	"slices"
 
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 func effectClass(s Stack, found report) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 // What a record's table must know of its items, as shared/dynamo writes them.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 // readers are the functions whose code is at hand.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/singleeffect/once/infra/local/lambda"
 	"github.com/singleeffect/once/infra/local/stack"
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 type invokeCommand struct {

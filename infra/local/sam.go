@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 // sam is how the SAM CLI is called: on this machine's architecture, so that

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/singleeffect/once/infra/local/stack"
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 type upCommand struct{}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 const root = "../../.."

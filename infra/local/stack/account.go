@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 // The local account, as its names show it.

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 // Functions are the template's, with the environment that they have on this

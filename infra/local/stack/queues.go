@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/singleeffect/once/infra/local/queue"
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 // createQueues makes the template's queues, targets of redrive policies first. A

@@ -9,7 +9,7 @@ import (
 
 	"github.com/singleeffect/once/infra/local/lambda"
 	"github.com/singleeffect/once/infra/local/mapping"
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 )
 
 // Worker is one instance of a function.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/singleeffect/once/infra/local/mapping"
 	"github.com/singleeffect/once/infra/local/queue"
-	"github.com/singleeffect/once/infra/local/template"
+	"github.com/singleeffect/once/infra/template"
 	"github.com/singleeffect/once/shared/intenttest"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-const root = "../../.."
+const root = "../.."
 
 // stackScope is the default of the stack that these tests read.
 const stackScope = "123456789012/eu-central-1/once"
