@@ -26,7 +26,7 @@ type Result struct {
 
 // workers is how many mutants are run side by side. Their tests wait more than they
 // work.
-const workers = 6
+const workers = 8
 
 // operators make the mutants of one file.
 var operators = []func(*source) []mutant{
