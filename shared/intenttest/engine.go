@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -192,16 +193,25 @@ func answers(ctx context.Context, endpoint string) bool {
 	return err == nil && strings.Contains(string(body), "com.amazonaws.dynamodb")
 }
 
-// freePort asks the system for a port that is free on every interface, since
-// that is where the engine binds.
+// Ports that no system gives to who asks for any: those begin at 32768 on Linux and at 49152 elsewhere. Else a test's server, or a proxy
+// before another engine, could take the port before the engine does, and answer in its place.
+const leastPort, portsEnd = 20_000, 32_768
+
+// freePort looks for a port that is free on every interface, since that is
+// where the engine binds.
 func freePort() (string, error) {
-	listener, err := net.Listen("tcp", ":0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
+	const tries = 50
+	var err error
+	for range tries {
+		port := strconv.Itoa(leastPort + mathrand.IntN(portsEnd-leastPort))
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", ":"+port); err != nil {
+			continue
+		}
+		if err := listener.Close(); err != nil {
+			return "", fmt.Errorf("free the port found: %w", err)
+		}
+		return port, nil
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		return "", fmt.Errorf("free the port found: %w", err)
-	}
-	return strconv.Itoa(port), nil
+	return "", fmt.Errorf("find a free port: %w", err)
 }

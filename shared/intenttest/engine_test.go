@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -295,4 +296,18 @@ func emptyCache(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return cache
+}
+
+// Whoever asks the system for any port, as each test's server does, gets none that an engine is about to take.
+func TestPortsOfEnginesAreTheirOwn(t *testing.T) {
+	const anyPort = 32_768 // where Linux begins to give them out (net.ipv4.ip_local_port_range)
+	for range 100 {
+		port, err := freePort()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := strconv.Atoi(port); err != nil || n < 1024 || n >= anyPort {
+			t.Fatalf("got port %s, want one from 1024 up to %d", port, anyPort)
+		}
+	}
 }
