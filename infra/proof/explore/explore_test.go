@@ -19,6 +19,7 @@ var (
 	side       = flag.Int("side", 0, "with this many deliveries side by side alone, 1 to 3")
 	again      = flag.String("path", "", "run the one history of the exhaustive search that takes this path")
 	seed       = flag.Uint64("seed", 0, "run the one history by chance that has this seed")
+	first      = flag.Bool("first", false, "end at the first history that goes wrong, wherever it is")
 	least      = flag.Int64("least", 0, "fail if fewer histories run")
 	reportFile = flag.String("report", "", "write how many histories ran, and how many went wrong, to this file")
 )
@@ -105,7 +106,7 @@ func TestExhaustive(t *testing.T) {
 					return
 				}
 				most := min(*deviations, class.traits().deep[n-1])
-				histories, found := s.exhaust(t, most, wrong)
+				histories, found := s.exhaust(t, most, func(w *world) bool { return wrong(w) || *first && ran.violations.Load() > 0 })
 				count(t, histories, &ran.histories, found)
 				t.Logf("%d histories", histories)
 			})

@@ -35,6 +35,7 @@ const (
 var killers = []killer{
 	{name: "intent", tests: "intent", pkgs: []string{"shared/intent"}},
 	{name: "contract", tests: "dynamo", pkgs: []string{"shared/dynamo"}, only: "^TestContract$", skip: slow},
+	{name: "explore", tests: "explore", pkgs: []string{"shared/intent", "shared/dynamo"}, only: "^TestExhaustive$", more: []string{"-deviations=1", "-first"}},
 	{name: "dynamo", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, skip: "^TestContract$|" + ofText + "|" + slow},
 	{name: "sqsbatch", tests: "sqsbatch", pkgs: []string{"shared/intent", "shared/sqsbatch"}, skip: "TestC32FatesAreGathered"},
 	{name: "ship", tests: "ship", pkgs: []string{"functions/ship"}, skip: system},
@@ -49,7 +50,7 @@ var killers = []killer{
 	{name: "welcome in a system", tests: "welcome", pkgs: []string{"functions/welcome"}, only: system},
 	{name: "dynamo, slowly", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, only: slow, skip: ofText},
 	{name: "sqsbatch, slowly", tests: "sqsbatch", pkgs: []string{"shared/sqsbatch"}, only: "TestC32FatesAreGathered"},
-	{name: "explore", tests: "explore", pkgs: []string{"shared/intent", "shared/dynamo"}, only: "^TestExhaustive$", more: []string{"-deviations=2"}},
+	{name: "explore further", tests: "explore", pkgs: []string{"shared/intent", "shared/dynamo"}, only: "^TestExhaustive$", more: []string{"-deviations=2", "-first"}},
 }
 
 // explored are the mutants of package intent that the explorer must find by itself, whatever else does: that
