@@ -88,3 +88,54 @@ func TestReasonOfAnyBytes(t *testing.T) {
 		})
 	}
 }
+
+// An effect without a record is told of its message, too.
+func TestNaturalAttempt(t *testing.T) {
+	var got intent.Attempt
+	n := &intent.Natural[order]{Effect: func(_ context.Context, _ order, a intent.Attempt) error { got = a; return nil }}
+	d := delivery(t, book)
+	d.MessageID, d.Receives = "message-7", 3
+	if _, err := n.Deliver(t.Context(), d); err != nil || got.MessageID != "message-7" || got.Receives != 3 {
+		t.Errorf("got %+v and error %v, want the message's id and receives", got, err)
+	}
+}
+
+// A verdict that does not count because of the effect's own fault says which fault it is.
+func TestFaultOfAVerdictIsTold(t *testing.T) {
+	no := errors.New("declined")
+	for says, verdict := range map[string]error{
+		"a verdict around a nil error": intent.NotApplied(nil),
+		"Quarantine of a nil error":    intent.Quarantine(nil),
+		"an answer without a verdict":  intent.Answered(nil),
+		"a verdict around an answer":   intent.NotApplied(intent.Answered(intent.NotApplied(no))),
+		"two verdicts in one error":    intent.NotApplied(intent.Refuse("no")),
+	} {
+		both(t, func(t *testing.T, c class) {
+			w := newWorld(t)
+			w.effect = func(context.Context, intent.Attempt) (any, error) { return nil, verdict }
+			o, err := w.deliver(c, book)
+			if text := errors.Join(err, o.Cause); text == nil || !strings.Contains(text.Error(), says) {
+				t.Errorf("got %+v and error %v, want it to say %q", o, err, says)
+			}
+			if got := w.store.record(record).State; got == intent.StateReleased || got == intent.StateRefused {
+				t.Errorf("got %s, want it unknown", got)
+			}
+		})
+	}
+}
+
+// A panic that an effect contained and returned keeps its stack for the log.
+func TestPanicInsideAnEffectsError(t *testing.T) {
+	both(t, func(t *testing.T, c class) {
+		w := newWorld(t)
+		w.effect = func(context.Context, intent.Attempt) (any, error) {
+			err := intent.Contain(func() error { panic("inside") })
+			return nil, errors.Join(errors.New("outside"), err)
+		}
+		o, err := w.deliver(c, book)
+		var panicked *intent.PanicError
+		if !errors.As(errors.Join(err, o.Cause), &panicked) || panicked.Value != "inside" || len(panicked.Stack) == 0 {
+			t.Errorf("got %+v and error %v, want the panic with its stack", o, err)
+		}
+	})
+}

@@ -81,10 +81,10 @@ func ofFields(s *source) (found []mutant) {
 // conditional are the fields of requests that say under which condition a request is made, and for what.
 var conditional = []string{"ConditionExpression", "ConsistentRead", "ReturnValuesOnConditionCheckFailure", "MessageGroupId", "MessageDeduplicationId"}
 
-// remembers reports a type of package intent, or of one inside of it: what a value of one keeps was handed on.
+// remembers reports an exported type of package intent, or of one inside of it: what a value of one keeps was handed on.
 func (s *source) remembers(t types.Type) bool {
 	named, ok := types.Unalias(t).(*types.Named)
-	return ok && named.Obj().Pkg() != nil && strings.HasPrefix(named.Obj().Pkg().Path(), intentPackage)
+	return ok && named.Obj().Exported() && named.Obj().Pkg() != nil && strings.HasPrefix(named.Obj().Pkg().Path(), intentPackage)
 }
 
 // own reports a type of the library.

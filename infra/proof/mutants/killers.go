@@ -64,7 +64,7 @@ var explored = []*regexp.Regexp{
 	regexp.MustCompile(`^field: ClaimedAt: .*: now$`),               // a takeover counts the provider's window anew
 	regexp.MustCompile(`^field: .*\.ClaimedAt = .*: as in `),        // a settlement keeps it
 	regexp.MustCompile(`^field: Attempt: .* \+ 1: as in `),          // a takeover counts no attempt
-	regexp.MustCompile(`^time: .*LeaseUntil\.Add\(.*SkewMargin\): without `),
+	regexp.MustCompile(`^time: rec\.LeaseUntil\.Add\(.*SkewMargin\): without `),
 	regexp.MustCompile(`^time: .*windowMargin: without windowMargin$`),
 	regexp.MustCompile(`^time: time\.Until\(.*LeaseMargin: without `), // a lease without its margin, or without what is left of the invocation
 	regexp.MustCompile(`^time: .*settling\(\): without .*settling\(\)$`),
