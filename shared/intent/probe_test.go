@@ -102,8 +102,8 @@ func TestProbeWaitsItsTime(t *testing.T) {
 		for left := settled; left > 0; left -= settled / 4 {
 			o, err := w.deliver(c, book)
 			wantKind(t, o, err, intent.InProgress)
-			if o.Wait != left {
-				t.Errorf("wait: got %v, want %v", o.Wait, left)
+			if o.Wait != left || o.Attempt != 1 {
+				t.Errorf("got a wait of %v for attempt %d, want %v for attempt 1", o.Wait, o.Attempt, left)
 			}
 			time.Sleep(settled / 4)
 		}

@@ -37,11 +37,20 @@ func TestFieldThatReadsItself(t *testing.T) {
 	}
 }
 
+// unasked is a store that nobody is to ask.
+type unasked struct {
+	intent.Store
+	t *testing.T
+}
+
+func (u unasked) Load(context.Context, string) (intent.Record, error) {
+	u.t.Error("the store was asked")
+	return intent.Record{}, nil
+}
+
 // A key that cannot be one is not looked up.
 func TestLookupOfABadKey(t *testing.T) {
-	m := newMemory(t)
-	m.unreadable = errors.New("the store was asked")
-	_, err := intent.Lookup(t.Context(), m, intent.Key{Scope: "shop", Operation: "charge"})
+	_, err := intent.Lookup(t.Context(), unasked{t: t}, intent.Key{Scope: "shop", Operation: "charge"})
 	if wrong := (*intent.KeyError)(nil); !errors.As(err, &wrong) {
 		t.Errorf("got error %v, want the key's", err)
 	}
