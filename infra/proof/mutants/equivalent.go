@@ -9,6 +9,18 @@ import (
 // equivalent are the mutants that cannot be told from the code, each with why. Their names are of package, operator and
 // text: whoever moves or renames a function has to touch those alone that are named by it, where the text stands twice.
 var equivalent = map[string]string{
+	"intent left out: stop()":                                                                                    "what is left behind is a timer that cancels a context which nobody has any more",
+	"intent left out: cancel()":                                                                                  "the same",
+	"intent left out: stopRenewal()":                                                                             "the same",
+	"intent field: Intent: t.key.String(): as in shown.Intent":                                                   "a record that stands has its own key",
+	"intent condition: cut > 0: always":                                                                          "every reason begins with words of ours",
+	"intent condition: standing.State == StateAbsent: always in acquire":                                         "what stands is read once more, and consistently",
+	"intent left out: c.record, _ = stopHeartbeat()":                                                             "a renewal after the release fails by its own condition",
+	"intent condition: err != nil: never in heartbeat":                                                           "with an error comes no record, and so no owner",
+	"intent field: meant.Attempt = standing.Attempt: as in meant.Attempt":                                        "a doubt names the attempt that it is about",
+	"dynamo left out: so.MaxAttempts = sdkAttempts":                                                              "the SDK has the same number; said, since the store counts on it",
+	"dynamo expression: conditionRenewal: #owner = :owner AND #state = :claimed AND lease_until <= :lease_until": "a renewal to the same moment writes what stands",
+
 	"sqsbatch condition: ok after deadline, ok := ctx.Deadline(): always in work": "the time until no deadline wraps round, to 292 years",
 	"sqsbatch left out: stop()":                                                    "the context is asked for its deadline alone",
 	"sqsbatch left out: d.stop()":                                                  "nothing is called under the context any more",

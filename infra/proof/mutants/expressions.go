@@ -47,7 +47,7 @@ func (s *source) expressions() (all []expression) {
 		for _, spec := range g.Specs {
 			spec := spec.(*ast.ValueSpec)
 			for i, e := range spec.Values {
-				if value, ok := text(e); ok {
+				if value, ok := text(e); ok && s.sent(spec.Names[i]) {
 					all = append(all, expression{spec.Names[i].Name, value, e, s.at(spec.Pos()), s.at(spec.End())})
 				}
 			}
@@ -69,6 +69,20 @@ func (s *source) expressions() (all []expression) {
 		}
 	})
 	return all
+}
+
+// sent reports a constant that more is made of than other constants, whose mutants are the same.
+func (s *source) sent(name *ast.Ident) bool {
+	constant := s.info.Defs[name]
+	for use, of := range s.info.Uses {
+		if of == constant && !slices.ContainsFunc(s.syntax.Decls, func(d ast.Decl) bool {
+			g, ok := d.(*ast.GenDecl)
+			return ok && g.Tok == token.CONST && g.Pos() <= use.Pos() && use.End() <= g.End()
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // ofExpressions makes the mutants of each expression: of a condition each clause

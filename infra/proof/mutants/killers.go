@@ -8,15 +8,16 @@ import (
 
 // programs are the tests that mutants are run against.
 var programs = map[string]tests{
-	"intent":    {module: "library", pkg: "shared/intent"},
-	"dynamo":    {module: "library", pkg: "shared/dynamo"},
-	"sqsbatch":  {module: "library", pkg: "shared/sqsbatch"},
-	"explore":   {module: "proof", pkg: "explore"},
-	"ship":      {module: "library", pkg: "functions/ship"},
-	"clearcart": {module: "library", pkg: "functions/clearcart"},
-	"adjust":    {module: "library", pkg: "functions/adjust"},
-	"charge":    {module: "library", pkg: "functions/charge"},
-	"welcome":   {module: "library", pkg: "functions/welcome"},
+	"intent":      {module: "library", pkg: "shared/intent"},
+	"dynamo":      {module: "library", pkg: "shared/dynamo"},
+	"sqsbatch":    {module: "library", pkg: "shared/sqsbatch"},
+	"explore":     {module: "proof", pkg: "explore"},
+	"environment": {module: "library", pkg: "shared/environment"},
+	"ship":        {module: "library", pkg: "functions/ship"},
+	"clearcart":   {module: "library", pkg: "functions/clearcart"},
+	"adjust":      {module: "library", pkg: "functions/adjust"},
+	"charge":      {module: "library", pkg: "functions/charge"},
+	"welcome":     {module: "library", pkg: "functions/welcome"},
 }
 
 // Tests that wait for a deadline or for backoffs come late. Those that compare the
@@ -37,6 +38,7 @@ var killers = []killer{
 	{name: "contract", tests: "dynamo", pkgs: []string{"shared/dynamo"}, only: "^TestContract$", skip: slow},
 	{name: "explore", tests: "explore", pkgs: []string{"shared/intent", "shared/dynamo"}, only: "^TestExhaustive$", more: []string{"-deviations=1", "-first"}},
 	{name: "dynamo", tests: "dynamo", pkgs: []string{"shared/intent", "shared/dynamo"}, skip: "^TestContract$|" + ofText + "|" + slow},
+	{name: "environment", tests: "environment", pkgs: []string{"shared/dynamo"}},
 	{name: "sqsbatch", tests: "sqsbatch", pkgs: []string{"shared/intent", "shared/sqsbatch"}, skip: "TestC32FatesAreGathered"},
 	{name: "ship", tests: "ship", pkgs: []string{"functions/ship"}, skip: system},
 	{name: "clearcart", tests: "clearcart", pkgs: []string{"functions/clearcart"}, skip: system},
@@ -56,14 +58,14 @@ var killers = []killer{
 // explored are the mutants of package intent that the explorer must find by itself, whatever else does: that
 // its histories hold the times and the orders in which they go wrong. Each pattern has a mutant.
 var explored = []*regexp.Regexp{
-	regexp.MustCompile(`^later: .*\.(Claim|Replace|Amend|Apply)\(`), // the claim after the effect, the answer before the end
-	regexp.MustCompile(`^later: .*\.effect\(`),                      // the end before the effect
-	regexp.MustCompile(`^order: .*[eE]ffect\(.* before if `),        // the effect before the last look at the lease
-	regexp.MustCompile(`^field: Owner: .*: as in `),                 // a takeover keeps the owner
-	regexp.MustCompile(`^field: .*\.Owner = .*: as in `),            // a settlement does
-	regexp.MustCompile(`^field: ClaimedAt: .*: now$`),               // a takeover counts the provider's window anew
-	regexp.MustCompile(`^field: .*\.ClaimedAt = .*: as in `),        // a settlement keeps it
-	regexp.MustCompile(`^field: Attempt: .* \+ 1: as in `),          // a takeover counts no attempt
+	regexp.MustCompile(`^later: .*\.(Claim|Replace|Amend|Apply)\((claimCtx|storeCtx|ctx), `), // the claim after the effect, the answer before the end
+	regexp.MustCompile(`^later: .*\.effect\(`),                                               // the end before the effect
+	regexp.MustCompile(`^order: .*[eE]ffect\(.* before if `),                                 // the effect before the last look at the lease
+	regexp.MustCompile(`^field: Owner: .*: as in `),                                          // a takeover keeps the owner
+	regexp.MustCompile(`^field: .*\.Owner = .*: as in `),                                     // a settlement does
+	regexp.MustCompile(`^field: ClaimedAt: .*: now$`),                                        // a takeover counts the provider's window anew
+	regexp.MustCompile(`^field: .*\.ClaimedAt = .*: as in `),                                 // a settlement keeps it
+	regexp.MustCompile(`^field: Attempt: .* \+ 1: as in `),                                   // a takeover counts no attempt
 	regexp.MustCompile(`^time: rec\.LeaseUntil\.Add\(.*SkewMargin\): without `),
 	regexp.MustCompile(`^time: .*windowMargin: without windowMargin$`),
 	regexp.MustCompile(`^time: time\.Until\(.*LeaseMargin: without `), // a lease without its margin, or without what is left of the invocation
