@@ -24,10 +24,11 @@ func deadLetterAlarm(s Stack, found report) {
 		rings, all := false, "none"
 		var there []string
 		for _, a := range s.Alarms {
-			if a.Queue == f.dead.LogicalID {
+			if a.Expression == nil && a.Metrics[0].Queue == f.dead.LogicalID {
 				rings = rings || ringsAtOne(a)
-				there = append(there, fmt.Sprintf("%s on %s %s %s %s %d in %d periods of %v, with %d dimensions and %d actions", a.LogicalID, a.Namespace,
-					a.Statistic, a.Metric, a.Comparison, a.Threshold, a.EvaluationPeriods, a.Period, len(a.Dimensions), len(a.Actions)))
+				m := a.Metrics[0]
+				there = append(there, fmt.Sprintf("%s on %s %s %s %s %v in %d periods of %v, with %d dimensions and %d actions", a.LogicalID, m.Namespace,
+					m.Statistic, m.Name, a.Comparison, a.Threshold, a.EvaluationPeriods, a.Period, len(m.Dimensions), len(a.Actions)))
 			}
 		}
 		if len(there) > 0 {
@@ -46,27 +47,32 @@ const soonest = 5 * time.Minute
 // ringsAtOne tells whether an alarm tells somebody of the first visible message. Of more dimensions than the queue's name there is no
 // metric, and of another statistic one message among zeros makes less than 1.
 func ringsAtOne(a template.Alarm) bool {
-	least := map[string]int{"GreaterThanThreshold": a.Threshold + 1, "GreaterThanOrEqualToThreshold": a.Threshold}[a.Comparison]
-	return a.Namespace == "AWS/SQS" && a.Metric == visibleMessages && least == 1 && len(a.Actions) > 0 && len(a.Dimensions) == 1 &&
-		(a.Statistic == "Maximum" || a.Statistic == "Sum") && a.EvaluationPeriods == 1 && a.Period <= soonest
+	m := a.Metrics[0]
+	return m.Namespace == "AWS/SQS" && m.Name == visibleMessages && a.Breaches(1) && !a.Breaches(0) && len(a.Actions) > 0 &&
+		len(m.Dimensions) == 1 && (m.Statistic == "Maximum" || m.Statistic == "Sum") && a.EvaluationPeriods == 1 && a.Period <= soonest
 }
 
 // alarmScope looks at the alarms on what the functions count: of another scope there is no such metric, and missing data rings nothing.
 func alarmScope(s Stack, found report) {
 	for _, a := range s.Alarms {
-		if a.Namespace != telemetry.Namespace {
-			continue
+		for _, m := range a.Metrics {
+			if m.Namespace == telemetry.Namespace {
+				metricScope(s, a, m, found)
+			}
 		}
-		operation := a.Dimensions["Operation"]
-		i := slices.IndexFunc(s.Functions, func(f template.Function) bool { return f.Folder == operation })
-		if i < 0 {
-			found(a.LogicalID, "watches operation %q, of which there is no function", operation)
-			continue
-		}
-		f := s.Functions[i]
-		scope, declared := f.Environment["SCOPE"] // where it is not, another rule says so
-		if declared && a.Dimensions["Scope"] != scope {
-			found(a.LogicalID, "watches scope %q, and %s has SCOPE %q", a.Dimensions["Scope"], f.LogicalID, scope)
-		}
+	}
+}
+
+func metricScope(s Stack, a template.Alarm, m template.Metric, found report) {
+	operation := m.Dimensions[telemetry.Operation]
+	i := slices.IndexFunc(s.Functions, func(f template.Function) bool { return f.Folder == operation })
+	if i < 0 {
+		found(a.LogicalID, "watches operation %q, of which there is no function", operation)
+		return
+	}
+	f := s.Functions[i]
+	scope, declared := f.Environment["SCOPE"] // where it is not, another rule says so
+	if declared && m.Dimensions[telemetry.Scope] != scope {
+		found(a.LogicalID, "watches scope %q, and %s has SCOPE %q", m.Dimensions[telemetry.Scope], f.LogicalID, scope)
 	}
 }

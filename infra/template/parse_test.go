@@ -247,9 +247,13 @@ func TestAlarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Alarm{{
-		LogicalID: "Waiting", Namespace: "AWS/SQS", Metric: "ApproximateAgeOfOldestMessage", Queue: "Jobs",
-		Dimensions: map[string]string{"QueueName": "name of Jobs"}, Statistic: "Maximum", Period: 60e9, EvaluationPeriods: 2, Threshold: 7,
-		Comparison: "GreaterThanThreshold", MissingData: "missing", Actions: []string{"Bell"},
+		LogicalID: "Waiting", Description: "It waits.",
+		Metrics: []Metric{{
+			Namespace: "AWS/SQS", Name: "ApproximateAgeOfOldestMessage", Queue: "Jobs", Dimensions: map[string]string{"QueueName": "name of Jobs"},
+			Statistic: "Maximum",
+		}},
+		Period: 60e9, EvaluationPeriods: 2, DatapointsToAlarm: 2, Threshold: 7, Comparison: "GreaterThanThreshold", MissingData: "missing",
+		Actions: []string{"Bell"},
 	}}
 	if !reflect.DeepEqual(got.Alarms, want) {
 		t.Errorf("got  %+v\nwant %+v", got.Alarms, want)
@@ -260,6 +264,52 @@ func TestAlarm(t *testing.T) {
 	}
 	if want := map[string]string{"Team": "test"}; !reflect.DeepEqual(f.Tags, want) {
 		t.Errorf("got tags %v, want %v", f.Tags, want)
+	}
+}
+
+func TestAlarmOnExpression(t *testing.T) {
+	got, err := parse(one("x") + `
+  Share:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Metrics:
+        - Id: failed
+          ReturnData: false
+          MetricStat:
+            Stat: Sum
+            Period: 60
+            Metric:
+              Namespace: Jobs
+              MetricName: Failed
+              Dimensions: [{Name: Version, Value: !GetAtt OneFunction.Arn}, {Name: Stage, Value: !Ref Stage}]
+        - Id: messages
+          ReturnData: false
+          MetricStat: {Stat: Sum, Period: 60, Metric: {Namespace: Jobs, MetricName: Messages}}
+        - {Id: share, Expression: 'FILL(failed, 0) / messages'}
+      EvaluationPeriods: 3
+      DatapointsToAlarm: 2
+      Threshold: 0.5
+      ComparisonOperator: GreaterThanThreshold
+      TreatMissingData: notBreaching
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	share, err := ParseExpression("FILL(failed, 0) / messages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Alarm{{
+		LogicalID: "Share",
+		Metrics: []Metric{
+			{ID: "failed", Namespace: "Jobs", Name: "Failed", Dimensions: map[string]string{"Version": "arn:local:OneFunction", "Stage": "test"}, Statistic: "Sum"},
+			{ID: "messages", Namespace: "Jobs", Name: "Messages", Dimensions: map[string]string{}, Statistic: "Sum"},
+		},
+		Expression: share, Period: 60e9, EvaluationPeriods: 3, DatapointsToAlarm: 2, Threshold: 0.5, Comparison: "GreaterThanThreshold",
+		MissingData: "notBreaching",
+	}}
+	if !reflect.DeepEqual(got.Alarms, want) {
+		t.Errorf("got  %+v\nwant %+v", got.Alarms, want)
 	}
 }
 

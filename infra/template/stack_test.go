@@ -50,6 +50,12 @@ func TestStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	got.Parameters = nil
+	for i := range got.Alarms {
+		if got.Alarms[i].Description == "" {
+			t.Errorf("%s says nothing of itself", got.Alarms[i].LogicalID)
+		}
+		got.Alarms[i].Description = ""
+	}
 	want := Template{Tables: []Table{
 		stackTable("Intent", "intent"), stackTable("Accounts", "account_id"), stackTable("Users", "user_id"),
 		stackTable("Orders", "order_id"), stackTable("Carts", "user_id", "item_id"), stackTable("Emails", "email_id"),
@@ -141,21 +147,25 @@ func stackQueues(name string) []Queue {
 
 // stackAlarms are a function's: what waits in its dead-letter queue, how long its queue keeps messages waiting, and what its metrics count.
 func stackAlarms(name string, metrics []string) []Alarm {
-	alarm := Alarm{
-		Namespace: "AWS/SQS", Statistic: "Maximum", Period: time.Minute, EvaluationPeriods: 1, Comparison: "GreaterThanThreshold",
-		MissingData: "notBreaching", Actions: []string{"AlarmTopic"},
+	alarm := func(logicalID string, m Metric, threshold float64) Alarm {
+		return Alarm{
+			LogicalID: logicalID, Metrics: []Metric{m}, Period: time.Minute, EvaluationPeriods: 1, DatapointsToAlarm: 1, Threshold: threshold,
+			Comparison: "GreaterThanThreshold", MissingData: "notBreaching", Actions: []string{"AlarmTopic"},
+		}
 	}
-	dead, age := alarm, alarm
-	dead.LogicalID, dead.Metric, dead.Queue = name+"DeadLetterAlarm", "ApproximateNumberOfMessagesVisible", name+"DeadLetterQueue"
-	age.LogicalID, age.Metric, age.Queue, age.Threshold = name+"AgeAlarm", "ApproximateAgeOfOldestMessage", name+"Queue", 3600
-	dead.Dimensions = map[string]string{"QueueName": "name of " + dead.Queue}
-	age.Dimensions = map[string]string{"QueueName": "name of " + age.Queue}
-	alarms := []Alarm{dead, age}
+	of := func(queue, metric string) Metric {
+		return Metric{
+			Namespace: "AWS/SQS", Name: metric, Queue: queue, Dimensions: map[string]string{"QueueName": "name of " + queue}, Statistic: "Maximum",
+		}
+	}
+	alarms := []Alarm{
+		alarm(name+"DeadLetterAlarm", of(name+"DeadLetterQueue", "ApproximateNumberOfMessagesVisible"), 0),
+		alarm(name+"AgeAlarm", of(name+"Queue", "ApproximateAgeOfOldestMessage"), 3600),
+	}
 	for _, metric := range metrics {
-		a := alarm
-		a.LogicalID, a.Namespace, a.Metric, a.Statistic = name+strings.TrimSuffix(metric, "s")+"Alarm", "Once", metric, "Sum"
-		a.Dimensions = map[string]string{"Scope": stackScope, "Operation": strings.ToLower(name)}
-		alarms = append(alarms, a)
+		m := Metric{Namespace: "Once", Name: metric, Statistic: "Sum"}
+		m.Dimensions = map[string]string{"Scope": stackScope, "Operation": strings.ToLower(name)}
+		alarms = append(alarms, alarm(name+strings.TrimSuffix(metric, "s")+"Alarm", m, 0))
 	}
 	return alarms
 }
