@@ -259,6 +259,9 @@ func TestAlarm(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got.Alarms, want)
 	}
 	f := got.Functions[0]
+	if f.Name != "OneFunction" || f.Version != "version of OneFunction" || f.PublishesAll {
+		t.Errorf("got %q, version %q and all %t, want OneFunction, its version and not all", f.Name, f.Version, f.PublishesAll)
+	}
 	if d := (&Deployment{Type: "AllAtOnce", Alarms: []string{"Waiting"}}); f.Alias != "live" || !reflect.DeepEqual(f.Deployment, d) {
 		t.Errorf("got %q and %+v, want live and %+v", f.Alias, f.Deployment, d)
 	}

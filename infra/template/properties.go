@@ -56,8 +56,11 @@ func (p *properties) text(name, fallback string) string {
 }
 
 // self is what a Ref to the resource itself stands for.
-func (p *properties) self(r *resource) string {
-	text, err := p.evaluator.reference(p.path, r.line, r.logicalID, "")
+func (p *properties) self(r *resource) string { return p.attribute(r, "") }
+
+// attribute is what an Fn::GetAtt of the resource itself stands for.
+func (p *properties) attribute(r *resource, name string) string {
+	text, err := p.evaluator.reference(p.path, r.line, r.logicalID, name)
 	if err != nil {
 		p.errs = append(p.errs, err)
 	}
