@@ -28,6 +28,9 @@ func references(n *yaml.Node, conditions map[string]*yaml.Node, found map[string
 		for _, match := range substitution.FindAllStringSubmatch(argument.Value, -1) {
 			found[match[1]] = true
 		}
+	case "Fn::GetAtt":
+		target, _, _ := strings.Cut(argument.Value, ".")
+		found[target] = true
 	case "Fn::If":
 		references(conditions[argument.Content[0].Value], conditions, found)
 	}
@@ -36,37 +39,41 @@ func references(n *yaml.Node, conditions map[string]*yaml.Node, found map[string
 	}
 }
 
+// section returns what stands at a path of template.yaml, by key.
+func section(t *testing.T, path ...string) map[string]*yaml.Node {
+	t.Helper()
+	file, err := os.Open(filepath.Join(root, "template.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	n, err := read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range path {
+		nodes, err := split(name, n)
+		if err != nil || nodes[name] == nil {
+			t.Fatalf("%s is not there: %v", name, err)
+		}
+		n = nodes[name]
+	}
+	nodes, err := split("", n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nodes
+}
+
 // Every parameter that a property of a version refers to is in the version's description, since SAM compares what refers to a parameter
 // by its name (AWS SAM, issue 3820). Left out are addresses, which would not fit, and the architecture, with which the code changes.
 func TestStackParametersPublish(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "template.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	document, err := read(strings.NewReader(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	part := func(n *yaml.Node, path ...string) map[string]*yaml.Node {
-		for _, name := range path {
-			nodes, err := split(name, n)
-			if err != nil || nodes[name] == nil {
-				t.Fatalf("%s is not there: %v", name, err)
-			}
-			n = nodes[name]
-		}
-		nodes, err := split("", n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return nodes
-	}
-	parameters, conditions := part(document, "Parameters"), part(document, "Conditions")
-	for name := range part(document, "Resources") {
+	parameters, conditions := section(t, "Parameters"), section(t, "Conditions")
+	for name := range section(t, "Resources") {
 		if !strings.HasSuffix(name, "Function") {
 			continue
 		}
-		properties := mergeProperties(part(document, "Globals", "Function"), part(document, "Resources", name, "Properties"))
+		properties := mergeProperties(section(t, "Globals", "Function"), section(t, "Resources", name, "Properties"))
 		uses, described := map[string]bool{}, map[string]bool{}
 		for property, n := range properties {
 			if !slices.Contains(elsewhere, property) {
@@ -84,6 +91,70 @@ func TestStackParametersPublish(t *testing.T) {
 		if len(missing) > 0 || len(uses) < 10 {
 			t.Errorf("%s refers to %d names, and the description of its versions not to %q", name, len(uses), missing)
 		}
+	}
+}
+
+// What SAM makes of a function depends on each other: the version on the function, the alarms on the version, the deployment group on the
+// alarms, the alias on both, and the mapping on the alias. CloudFormation refuses a circle, so nothing that the function needs may refer to
+// what needs the function.
+func TestStackHasNoCircle(t *testing.T) {
+	conditions := section(t, "Conditions")
+	needs := map[string]map[string]bool{}
+	add := func(name string, nodes ...*yaml.Node) {
+		if needs[name] == nil {
+			needs[name] = map[string]bool{}
+		}
+		for _, n := range nodes {
+			if n != nil {
+				references(n, conditions, needs[name])
+			}
+		}
+	}
+	for name, n := range section(t, "Resources") {
+		if !strings.HasSuffix(name, "Function") {
+			add(name, n)
+			continue
+		}
+		for property, n := range mergeProperties(section(t, "Globals", "Function"), section(t, "Resources", name, "Properties")) {
+			switch property {
+			case "DeploymentPreference":
+				add(name+" alias", n)
+			case "Events":
+				add(name+" mapping", n)
+			default:
+				add(name, n)
+			}
+		}
+		needs[name+" version"] = map[string]bool{name: true}
+		needs[name+" alias"][name+" version"] = true
+		needs[name+" mapping"][name+" alias"] = true
+	}
+	alarms := 0
+	for name := range needs {
+		if f, found := strings.CutSuffix(name, "ErrorsAlarm"); found { // the references are to the version
+			needs[name][f+"Function version"] = true
+			alarms++
+		}
+	}
+	if alarms != 5 {
+		t.Errorf("%d alarms on errors, want one for each function", alarms)
+	}
+	done := map[string]bool{}
+	var visit func(path []string)
+	visit = func(path []string) {
+		last := path[len(path)-1]
+		if slices.Contains(path[:len(path)-1], last) {
+			t.Fatalf("a circle: %q", path)
+		}
+		for _, need := range slices.Sorted(maps.Keys(needs[last])) {
+			if !done[need] {
+				visit(append(slices.Clone(path), need))
+			}
+		}
+		done[last] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(needs)) {
+		visit([]string{name})
 	}
 }
 
