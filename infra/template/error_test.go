@@ -118,7 +118,22 @@ func TestErrors(t *testing.T) {
 
 		{"an alarm on nothing", alarm("Namespace: N, MetricName: M, Statistic: Sum"), []string{"Period", "EvaluationPeriods", "Threshold",
 			"ComparisonOperator", "missing"}},
-		{"an alarm on a formula", alarm("Metrics: []"), []string{"Properties.Metrics", "dropped", "MetricName"}},
+		{"an alarm on no formula", alarm("Metrics: []"), []string{"Properties.Metrics", "has no expression"}},
+		{"an alarm on a formula and a metric", alarm("Metrics: [{Id: e, Expression: '1'}], MetricName: M"), []string{"Properties.MetricName", "dropped"}},
+		{"an alarm on two formulas", alarm("Metrics: [{Id: e, Expression: '1'}, {Id: f, Expression: e}]"), []string{"Metrics[1].Expression", "one of several"}},
+		{"an alarm on a formula that returns nothing", alarm("Metrics: [{Id: e, Expression: '1', ReturnData: false}]"),
+			[]string{"Metrics[0].Expression", "no data"}},
+		{"an alarm on an unknown formula", alarm("Metrics: [{Id: e, Expression: 'IF(m, 1, 2)'}]"), []string{"Metrics[0].Expression", "known calls"}},
+		{"an alarm on a formula of nothing", alarm("Metrics: [{Id: e, Expression: m / 2}]"), []string{"Properties.Metrics", "reads m"}},
+		{"an alarm on a metric beside a formula", alarm("Metrics: [{Id: e, Expression: m}, {Id: m, MetricStat: {Stat: Sum, Period: 60}}]"),
+			[]string{"Metrics[1].ReturnData", "Metrics[1].MetricStat.Metric", "missing"}},
+		{"an alarm of two periods", alarm("Metrics: [{Id: e, Expression: m + n}, " +
+			"{Id: m, ReturnData: false, MetricStat: {Stat: Sum, Period: 60, Metric: {Namespace: N, MetricName: M}}}, " +
+			"{Id: n, ReturnData: false, MetricStat: {Stat: Sum, Period: 300, Metric: {Namespace: N, MetricName: M}}}]"),
+			[]string{"Metrics[2].MetricStat.Period", "5m0s", "1m0s"}},
+		{"an alarm that more periods ring than it looks at", alarm("EvaluationPeriods: 2, DatapointsToAlarm: 3"), []string{"DatapointsToAlarm", `"3"`, "1 to 2"}},
+		{"an unknown comparison", alarm("ComparisonOperator: Greater"), []string{"ComparisonOperator", `"Greater"`}},
+		{"an unknown treatment of missing data", alarm("TreatMissingData: none"), []string{"TreatMissingData", `"none"`}},
 		{"an alarm on another queue", alarm("Dimensions: [{Name: QueueName, Value: elsewhere}]"), []string{"Dimensions[0].Value", `"elsewhere"`}},
 		{"a threshold that is no number", alarm("Threshold: many"), []string{"Threshold", `"many"`}},
 

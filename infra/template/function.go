@@ -27,6 +27,11 @@ type Function struct {
 	Events []Event
 	// Alias is what the events invoke: a version of its own. Empty where they invoke the function as it is.
 	Alias string
+	// Name and Version are what a Ref to the function and the Fn::GetAtt of its Version.Version stand for, by which alarms name the version
+	// that a deployment publishes. Empty where there is no alias or no alarm.
+	Name, Version string
+	// PublishesAll says that a change of any property publishes a version; else only one of code, environment or memory does.
+	PublishesAll bool
 	// VersionDescription tells one version from another: a change of it publishes one.
 	VersionDescription string
 	// Deployment is nil where a new version gets all messages at once.
@@ -68,7 +73,11 @@ func function(p *properties, r *resource, ids ids) Function {
 		Environment:         map[string]string{},
 		Tags:                map[string]string{},
 		Alias:               p.text("AutoPublishAlias", ""),
+		PublishesAll:        p.flag("AutoPublishAliasAllProperties", false),
 		VersionDescription:  p.text("VersionDescription", ""),
+	}
+	if f.Alias != "" && len(ids.alarms) > 0 {
+		f.Name, f.Version = p.self(r), p.attribute(r, "Version.Version")
 	}
 	folder, named := strings.CutSuffix(r.logicalID, "Function")
 	if !named || folder == "" {

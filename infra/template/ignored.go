@@ -22,7 +22,7 @@ var ignored = map[string][]string{
 	queueType:                {"RedriveAllowPolicy", "SqsManagedSseEnabled"},
 	tableType:                {"BillingMode", "DeletionProtectionEnabled", "PointInTimeRecoverySpecification", "SSESpecification"},
 	globalTableType:          {"BillingMode", "SSESpecification", "StreamSpecification"},
-	alarmType:                {"AlarmDescription"},
+	alarmType:                nil,
 	"AWS::IAM::Role":         nil,
 	"AWS::Logs::LogGroup":    nil,
 	"AWS::SNS::Topic":        nil,

@@ -247,19 +247,72 @@ func TestAlarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Alarm{{
-		LogicalID: "Waiting", Namespace: "AWS/SQS", Metric: "ApproximateAgeOfOldestMessage", Queue: "Jobs",
-		Dimensions: map[string]string{"QueueName": "name of Jobs"}, Statistic: "Maximum", Period: 60e9, EvaluationPeriods: 2, Threshold: 7,
-		Comparison: "GreaterThanThreshold", MissingData: "missing", Actions: []string{"Bell"},
+		LogicalID: "Waiting", Description: "It waits.",
+		Metrics: []Metric{{
+			Namespace: "AWS/SQS", Name: "ApproximateAgeOfOldestMessage", Queue: "Jobs", Dimensions: map[string]string{"QueueName": "name of Jobs"},
+			Statistic: "Maximum",
+		}},
+		Period: 60e9, EvaluationPeriods: 2, DatapointsToAlarm: 2, Threshold: 7, Comparison: "GreaterThanThreshold", MissingData: "missing",
+		Actions: []string{"Bell"},
 	}}
 	if !reflect.DeepEqual(got.Alarms, want) {
 		t.Errorf("got  %+v\nwant %+v", got.Alarms, want)
 	}
 	f := got.Functions[0]
+	if f.Name != "OneFunction" || f.Version != "version of OneFunction" || f.PublishesAll {
+		t.Errorf("got %q, version %q and all %t, want OneFunction, its version and not all", f.Name, f.Version, f.PublishesAll)
+	}
 	if d := (&Deployment{Type: "AllAtOnce", Alarms: []string{"Waiting"}}); f.Alias != "live" || !reflect.DeepEqual(f.Deployment, d) {
 		t.Errorf("got %q and %+v, want live and %+v", f.Alias, f.Deployment, d)
 	}
 	if want := map[string]string{"Team": "test"}; !reflect.DeepEqual(f.Tags, want) {
 		t.Errorf("got tags %v, want %v", f.Tags, want)
+	}
+}
+
+func TestAlarmOnExpression(t *testing.T) {
+	got, err := parse(one("x") + `
+  Share:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Metrics:
+        - Id: failed
+          ReturnData: false
+          MetricStat:
+            Stat: Sum
+            Period: 60
+            Metric:
+              Namespace: Jobs
+              MetricName: Failed
+              Dimensions: [{Name: Version, Value: !GetAtt OneFunction.Arn}, {Name: Stage, Value: !Ref Stage}]
+        - Id: messages
+          ReturnData: false
+          MetricStat: {Stat: Sum, Period: 60, Metric: {Namespace: Jobs, MetricName: Messages}}
+        - {Id: share, Expression: 'FILL(failed, 0) / messages'}
+      EvaluationPeriods: 3
+      DatapointsToAlarm: 2
+      Threshold: 0.5
+      ComparisonOperator: GreaterThanThreshold
+      TreatMissingData: notBreaching
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	share, err := ParseExpression("FILL(failed, 0) / messages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Alarm{{
+		LogicalID: "Share",
+		Metrics: []Metric{
+			{ID: "failed", Namespace: "Jobs", Name: "Failed", Dimensions: map[string]string{"Version": "arn:local:OneFunction", "Stage": "test"}, Statistic: "Sum"},
+			{ID: "messages", Namespace: "Jobs", Name: "Messages", Dimensions: map[string]string{}, Statistic: "Sum"},
+		},
+		Expression: share, Period: 60e9, EvaluationPeriods: 3, DatapointsToAlarm: 2, Threshold: 0.5, Comparison: "GreaterThanThreshold",
+		MissingData: "notBreaching",
+	}}
+	if !reflect.DeepEqual(got.Alarms, want) {
+		t.Errorf("got  %+v\nwant %+v", got.Alarms, want)
 	}
 }
 

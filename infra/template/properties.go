@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -54,8 +56,11 @@ func (p *properties) text(name, fallback string) string {
 }
 
 // self is what a Ref to the resource itself stands for.
-func (p *properties) self(r *resource) string {
-	text, err := p.evaluator.reference(p.path, r.line, r.logicalID, "")
+func (p *properties) self(r *resource) string { return p.attribute(r, "") }
+
+// attribute is what an Fn::GetAtt of the resource itself stands for.
+func (p *properties) attribute(r *resource, name string) string {
+	text, err := p.evaluator.reference(p.path, r.line, r.logicalID, name)
 	if err != nil {
 		p.errs = append(p.errs, err)
 	}
@@ -94,6 +99,37 @@ func (p *properties) number(name string, fallback, least, most int) int {
 		p.fail(name, n.Line, "is %q: it must be a number from %d to %d", text, least, most)
 	}
 	return number
+}
+
+// requiredNumber is number for a property that must be there.
+func (p *properties) requiredNumber(name string, least, most int) int {
+	if p.left[name] == nil {
+		p.fail(name, p.line, "is missing")
+	}
+	return p.number(name, least, least, most)
+}
+
+// seconds returns a required property that is a time in whole seconds.
+func (p *properties) seconds(name string) time.Duration {
+	return time.Duration(p.requiredNumber(name, 10, maxPeriod)) * time.Second
+}
+
+// decimal returns a required property that is any number.
+func (p *properties) decimal(name string) float64 {
+	text := p.required(name)
+	number, err := strconv.ParseFloat(text, 64)
+	if text != "" && (err != nil || math.IsNaN(number) || math.IsInf(number, 0)) {
+		p.fail(name, p.line, "is %q: it must be a number", text)
+	}
+	return number
+}
+
+// oneOf checks a value of a property of which some are known.
+func (p *properties) oneOf(name, value string, known []string) string {
+	if value != "" && !slices.Contains(known, value) {
+		p.fail(name, p.line, "is %q: known are %q", value, known)
+	}
+	return value
 }
 
 func (p *properties) flag(name string, fallback bool) bool {

@@ -26,6 +26,8 @@ func local(r Reference) (string, error) {
 		return "arn:local:" + r.LogicalID, nil
 	case r.Type == queueType && r.Attribute == "QueueName":
 		return "name of " + r.LogicalID, nil
+	case r.Type == functionType && r.Attribute == "Version.Version":
+		return "version of " + r.LogicalID, nil
 	case r.Attribute == "":
 		return r.LogicalID, nil
 	}
@@ -49,7 +51,7 @@ func TestStack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.Parameters = nil
+	got.Parameters, got.Alarms = nil, nil // TestStackAlarms has these
 	want := Template{Tables: []Table{
 		stackTable("Intent", "intent"), stackTable("Accounts", "account_id"), stackTable("Users", "user_id"),
 		stackTable("Orders", "order_id"), stackTable("Carts", "user_id", "item_id"), stackTable("Emails", "email_id"),
@@ -60,30 +62,27 @@ func TestStack(t *testing.T) {
 		variables   map[string]string
 		more        string // in the description of its versions
 		off         bool
-		alarms      []string // by metric, besides those of its queues
 	}{
 		{"Charge", "Keyed", map[string]string{"USERS_TABLE": "UsersTable", "PROVIDER_WINDOW_HOURS": "24", "CLAIM": "batch", "STRIPE_SECRET_ARN": "",
-			"STRIPE_API_KEY": "", "STRIPE_API_BASE": "http://localhost:1"}, ", batch, ", true, []string{"InDoubt", "Takeovers", "Conflict"}},
-		{"Adjust", "Ledger", map[string]string{"ACCOUNTS_TABLE": "AccountsTable"}, "", false, []string{"Conflict"}},
-		{"Ship", "Natural", map[string]string{"ORDERS_TABLE": "OrdersTable"}, "", false, nil},
-		{"Clearcart", "Natural", map[string]string{"CARTS_TABLE": "CartsTable"}, "", false, nil},
+			"STRIPE_API_KEY": "", "STRIPE_API_BASE": "http://localhost:1"}, ", batch, ", true},
+		{"Adjust", "Ledger", map[string]string{"ACCOUNTS_TABLE": "AccountsTable"}, "", false},
+		{"Ship", "Natural", map[string]string{"ORDERS_TABLE": "OrdersTable"}, "", false},
+		{"Clearcart", "Natural", map[string]string{"CARTS_TABLE": "CartsTable"}, "", false},
 		{"Welcome", "Blind", map[string]string{"USERS_TABLE": "UsersTable", "EMAILS_TABLE": "EmailsTable",
-			"EMAIL_FROM": "shop@example.com"}, ", shop@example.com", false, []string{"InDoubt", "Conflict"}},
+			"EMAIL_FROM": "shop@example.com"}, ", shop@example.com", false},
 	} {
-		alarms := stackAlarms(f.name, f.alarms)
-		function := stackFunction(f.name, f.class, f.variables, alarms)
+		function := stackFunction(f.name, f.class, f.variables)
 		function.VersionDescription += f.more + ", " // and the parameter Scope, which is empty
 		function.Events[0].Enabled = !f.off
 		want.Functions = append(want.Functions, function)
 		want.Queues = append(want.Queues, stackQueues(f.name)...)
-		want.Alarms = append(want.Alarms, alarms...)
 	}
 	for i, same := range []bool{
 		reflect.DeepEqual(got.Functions, want.Functions), reflect.DeepEqual(got.Queues, want.Queues),
-		reflect.DeepEqual(got.Tables, want.Tables), reflect.DeepEqual(got.Alarms, want.Alarms),
+		reflect.DeepEqual(got.Tables, want.Tables),
 	} {
 		if !same {
-			of := func(t Template) any { return []any{t.Functions, t.Queues, t.Tables, t.Alarms}[i] }
+			of := func(t Template) any { return []any{t.Functions, t.Queues, t.Tables}[i] }
 			t.Errorf("got  %+v\nwant %+v", of(got), of(want))
 		}
 	}
@@ -97,7 +96,7 @@ func stackTable(name string, keys ...string) Table {
 	return t
 }
 
-func stackFunction(name, class string, variables map[string]string, alarms []Alarm) Function {
+func stackFunction(name, class string, variables map[string]string) Function {
 	f := Function{
 		LogicalID: name + "Function", Folder: strings.ToLower(name), Architecture: "arm64", Timeout: 30 * time.Second, MemoryMB: 256,
 		Environment: map[string]string{
@@ -110,12 +109,14 @@ func stackFunction(name, class string, variables map[string]string, alarms []Ala
 			Name: "Queue", Queue: name + "Queue", BatchSize: 10, MaximumConcurrency: 10,
 			FunctionResponseTypes: []string{"ReportBatchItemFailures"},
 		}},
-		Alias: "live", VersionDescription: "30 s + 3 s, 90 days",
+		Alias: "live", Name: name + "Function", Version: "version of " + name + "Function", PublishesAll: true, VersionDescription: "30 s + 3 s, 90 days",
 		Deployment: &Deployment{Type: "Canary10Percent5Minutes"},
 	}
 	maps.Copy(f.Environment, variables)
-	for _, a := range alarms {
-		f.Deployment.Alarms = append(f.Deployment.Alarms, a.LogicalID)
+	for _, kind := range kinds[class] {
+		if takesBack[kind] {
+			f.Deployment.Alarms = append(f.Deployment.Alarms, name+kind+"Alarm")
+		}
 	}
 	return f
 }
@@ -137,27 +138,6 @@ func stackQueues(name string) []Queue {
 		}
 	}
 	return queues
-}
-
-// stackAlarms are a function's: what waits in its dead-letter queue, how long its queue keeps messages waiting, and what its metrics count.
-func stackAlarms(name string, metrics []string) []Alarm {
-	alarm := Alarm{
-		Namespace: "AWS/SQS", Statistic: "Maximum", Period: time.Minute, EvaluationPeriods: 1, Comparison: "GreaterThanThreshold",
-		MissingData: "notBreaching", Actions: []string{"AlarmTopic"},
-	}
-	dead, age := alarm, alarm
-	dead.LogicalID, dead.Metric, dead.Queue = name+"DeadLetterAlarm", "ApproximateNumberOfMessagesVisible", name+"DeadLetterQueue"
-	age.LogicalID, age.Metric, age.Queue, age.Threshold = name+"AgeAlarm", "ApproximateAgeOfOldestMessage", name+"Queue", 3600
-	dead.Dimensions = map[string]string{"QueueName": "name of " + dead.Queue}
-	age.Dimensions = map[string]string{"QueueName": "name of " + age.Queue}
-	alarms := []Alarm{dead, age}
-	for _, metric := range metrics {
-		a := alarm
-		a.LogicalID, a.Namespace, a.Metric, a.Statistic = name+strings.TrimSuffix(metric, "s")+"Alarm", "Once", metric, "Sum"
-		a.Dimensions = map[string]string{"Scope": stackScope, "Operation": strings.ToLower(name)}
-		alarms = append(alarms, a)
-	}
-	return alarms
 }
 
 const secret = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf"

@@ -37,7 +37,8 @@ type Options struct {
 	// not be referred to. AWS::Partition is always aws.
 	StackName, Region, AccountID string
 	// Resolve says what a reference to a resource stands for. Required. Also asked for each queue's Arn and URL, each table's name and
-	// each alarm's and, if there are alarms, each queue's QueueName; of one kind, all must differ.
+	// each alarm's and, if there are alarms, each queue's QueueName, all of one kind different, and the name and the Version.Version of each
+	// function with an alias.
 	Resolve func(Reference) (string, error)
 }
 

@@ -46,7 +46,7 @@ func NewFunction(operation string, v *Variables) (*Function, error) {
 		return nil, err
 	}
 	client := dynamo.NewClient(cfg)
-	metrics := telemetry.NewEmitter(os.Stdout, intents.Scope, operation, time.Now)
+	metrics := telemetry.NewEmitter(os.Stdout, intents.Scope, operation, v.Optional("AWS_LAMBDA_FUNCTION_VERSION"), time.Now)
 	store := dynamo.New(client, table)
 	intents.Store = store
 	return &Function{

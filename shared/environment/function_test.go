@@ -30,7 +30,9 @@ func TestReportsAreMetrics(t *testing.T) {
 	stdout := os.Stdout
 	os.Stdout = out
 	defer func() { os.Stdout = stdout }()
-	f, err := environment.NewFunction("ship", variables(complete()))
+	values := complete()
+	values["AWS_LAMBDA_FUNCTION_VERSION"] = "12"
+	f, err := environment.NewFunction("ship", variables(values))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func TestReportsAreMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Observe(t.Context(), sqsbatch.Report{
-		Outcomes: map[intent.Kind]int{intent.Executed: 1}, Failed: 2, Listed: 3, Quarantined: 4, UnknownFormat: 5, Takeovers: 6,
+		Outcomes: map[intent.Kind]int{intent.Executed: 1}, Messages: 9, Failed: 2, Listed: 3, Quarantined: 4, UnknownFormat: 5, Takeovers: 6,
 	})
 	if _, err := out.Seek(0, io.SeekStart); err != nil {
 		t.Fatal(err)
@@ -53,7 +55,7 @@ func TestReportsAreMetrics(t *testing.T) {
 		t.Fatalf("got %q: %v", written, err)
 	}
 	for name, want := range map[string]any{
-		"Scope": "once", "Operation": "ship", "Executed": 1.0, "Failed": 2.0, "Listed": 3.0, "Quarantined": 4.0, "UnknownFormat": 5.0, "Takeovers": 6.0,
+		"Scope": "once", "Operation": "ship", "Version": "12", "Messages": 9.0, "Executed": 1.0, "Failed": 2.0, "Listed": 3.0, "Quarantined": 4.0, "UnknownFormat": 5.0, "Takeovers": 6.0,
 	} {
 		if line[name] != want {
 			t.Errorf("%s: got %v, want %v", name, line[name], want)

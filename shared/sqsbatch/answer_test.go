@@ -169,6 +169,7 @@ func TestReport(t *testing.T) {
 		Outcomes: map[intent.Kind]int{
 			intent.Executed: 2, intent.Replayed: 2, intent.Refused: 1, intent.InProgress: 1, intent.Conflict: 1, intent.InDoubt: 1,
 		},
+		Messages:      13,
 		Failed:        5,
 		Listed:        8,
 		UnknownFormat: 1,

@@ -69,6 +69,7 @@ type Config struct {
 // Report counts the messages of one batch.
 type Report struct {
 	Outcomes      map[intent.Kind]int // by what they turned out to be
+	Messages      int                 // all of them
 	Failed        int                 // listed with an error
 	Listed        int                 // in the partial batch response
 	Quarantined   int                 // sent to the dead-letter queue, and so not listed
@@ -204,7 +205,7 @@ func inTime(ctx context.Context, deliver deliverer) deliverer {
 func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates []fate) events.SQSEventResponse {
 	// Never null: Lambda takes that for success, other readers may not.
 	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
-	report := Report{Outcomes: map[intent.Kind]int{}}
+	report := Report{Outcomes: map[intent.Kind]int{}, Messages: len(messages)}
 	listed := map[string]bool{}
 	for i, f := range fates {
 		id := messages[i].MessageId

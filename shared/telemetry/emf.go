@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,20 +18,64 @@ import (
 // Namespace is the CloudWatch namespace of every metric here.
 const Namespace = "Once"
 
-// outcomes are the metrics by outcome, each a count of messages.
+// The dimensions. Version is the function's, as Lambda numbers it.
+const (
+	Scope     = "Scope"
+	Operation = "Operation"
+	Version   = "Version"
+)
+
+// The metrics, each a count of messages.
+const (
+	Executed      = "Executed"
+	Replayed      = "Replayed"
+	Refused       = "Refused"
+	InProgress    = "InProgress"
+	Conflict      = "Conflict"
+	InDoubt       = "InDoubt"
+	Failed        = "Failed"
+	Listed        = "Listed"
+	Quarantined   = "Quarantined"
+	UnknownFormat = "UnknownFormat"
+	Takeovers     = "Takeovers"
+	Messages      = "Messages"
+)
+
+// outcomes are the metrics by outcome.
 var outcomes = map[intent.Kind]string{
-	intent.Executed:   "Executed",
-	intent.Replayed:   "Replayed",
-	intent.Refused:    "Refused",
-	intent.InProgress: "InProgress",
-	intent.Conflict:   "Conflict",
-	intent.InDoubt:    "InDoubt",
+	intent.Executed:   Executed,
+	intent.Replayed:   Replayed,
+	intent.Refused:    Refused,
+	intent.InProgress: InProgress,
+	intent.Conflict:   Conflict,
+	intent.InDoubt:    InDoubt,
+}
+
+// ofVersion are the metrics that are counted for each version of a function, too: those that tell a bad version from a good one while
+// both run. CloudWatch charges for each metric with each value of its dimensions, and a version is another value with every
+// deployment, so the others are not.
+var ofVersion = []string{Messages, Failed, Quarantined, Refused, UnknownFormat}
+
+// DimensionSets returns the sets of dimensions that a metric is emitted with, none if there is no such metric. Messages, the
+// denominator of a version's shares, has the version's alone.
+func DimensionSets(metric string) [][]string {
+	all, version := []string{Scope, Operation}, []string{Scope, Operation, Version}
+	switch {
+	case metric == Messages:
+		return [][]string{version}
+	case slices.Contains(ofVersion, metric):
+		return [][]string{all, version}
+	case slices.Contains([]string{Executed, Replayed, InProgress, Conflict, InDoubt, Listed, Takeovers}, metric):
+		return [][]string{all}
+	}
+	return nil
 }
 
 // Batch is what is told of one batch, each field a count of messages: an
 // sqsbatch.Report, which converts to it.
 type Batch struct {
 	Outcomes      map[intent.Kind]int
+	Messages      int
 	Failed        int
 	Listed        int
 	Quarantined   int
@@ -47,9 +92,17 @@ type Emitter struct {
 }
 
 // NewEmitter returns an emitter whose metrics carry the scope and the operation
-// as their dimensions.
-func NewEmitter(out io.Writer, scope, operation string, now func() time.Time) *Emitter {
-	return &Emitter{out: out, dimensions: map[string]string{"Scope": scope, "Operation": operation}, now: now}
+// as their dimensions, and those of DimensionSets the version. Without a version, which
+// Lambda always gives, nothing is counted by it.
+func NewEmitter(out io.Writer, scope, operation, version string, now func() time.Time) *Emitter {
+	return &Emitter{out: out, dimensions: map[string]string{Scope: scope, Operation: operation, Version: version}, now: now}
+}
+
+// directive is the part of a line that says which of its members are metrics, of which dimensions. A metric may be in several.
+type directive struct {
+	Namespace  string
+	Dimensions [][]string
+	Metrics    []metric
 }
 
 type metric struct {
@@ -60,38 +113,34 @@ type metric struct {
 // Observe writes the counts of a batch that are not zero. A line that cannot be
 // written is dropped: metrics never fail a message.
 func (e *Emitter) Observe(_ context.Context, r Batch) {
-	line := map[string]any{}
-	var metrics []metric
-	count := func(name string, n int) {
-		if n > 0 {
-			line[name] = n
-			metrics = append(metrics, metric{name, "Count"})
-		}
+	counts := map[string]int{
+		Messages: r.Messages, Failed: r.Failed, Listed: r.Listed, Quarantined: r.Quarantined, UnknownFormat: r.UnknownFormat, Takeovers: r.Takeovers,
 	}
 	for kind, name := range outcomes {
-		count(name, r.Outcomes[kind])
+		counts[name] = r.Outcomes[kind]
 	}
-	count("Failed", r.Failed)
-	count("Listed", r.Listed)
-	count("Quarantined", r.Quarantined)
-	count("UnknownFormat", r.UnknownFormat)
-	count("Takeovers", r.Takeovers)
-	if len(metrics) == 0 {
+	line := map[string]any{}
+	var directives []directive
+	for _, set := range [][]string{{Scope, Operation}, {Scope, Operation, Version}} {
+		var metrics []metric
+		for name, n := range counts {
+			if n > 0 && slices.ContainsFunc(DimensionSets(name), func(s []string) bool { return slices.Equal(s, set) }) {
+				line[name] = n
+				metrics = append(metrics, metric{name, "Count"})
+			}
+		}
+		if len(metrics) == 0 || slices.ContainsFunc(set, func(name string) bool { return e.dimensions[name] == "" }) {
+			continue
+		}
+		for _, name := range set {
+			line[name] = e.dimensions[name]
+		}
+		directives = append(directives, directive{Namespace, [][]string{set}, metrics})
+	}
+	if len(directives) == 0 {
 		return
 	}
-	names := make([]string, 0, len(e.dimensions))
-	for name, value := range e.dimensions {
-		names = append(names, name)
-		line[name] = value
-	}
-	line["_aws"] = map[string]any{
-		"Timestamp": e.now().UnixMilli(),
-		"CloudWatchMetrics": []any{map[string]any{
-			"Namespace":  Namespace,
-			"Dimensions": [][]string{names},
-			"Metrics":    metrics,
-		}},
-	}
+	line["_aws"] = map[string]any{"Timestamp": e.now().UnixMilli(), "CloudWatchMetrics": directives}
 	b, err := json.Marshal(line)
 	if err != nil {
 		return

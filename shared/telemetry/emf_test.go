@@ -23,13 +23,13 @@ var full = telemetry.Batch{
 	Outcomes: map[intent.Kind]int{
 		intent.Executed: 3, intent.Replayed: 2, intent.Refused: 1, intent.InProgress: 4, intent.Conflict: 5, intent.InDoubt: 6,
 	},
-	Failed: 7, Listed: 22, Quarantined: 3, UnknownFormat: 1, Takeovers: 2,
+	Messages: 31, Failed: 7, Listed: 22, Quarantined: 3, UnknownFormat: 1, Takeovers: 2,
 }
 
 func observe(t *testing.T, reports ...telemetry.Batch) []string {
 	t.Helper()
 	var out bytes.Buffer
-	e := telemetry.NewEmitter(&out, "shop", "charge", func() time.Time { return at })
+	e := telemetry.NewEmitter(&out, "shop", "charge", "7", func() time.Time { return at })
 	for _, r := range reports {
 		e.Observe(t.Context(), r)
 	}
@@ -67,35 +67,37 @@ func TestLineFollowsTheSpecification(t *testing.T) {
 	if meta.AWS.Timestamp == nil || *meta.AWS.Timestamp != at.UnixMilli() {
 		t.Errorf("timestamp: got %v, want %d ms", meta.AWS.Timestamp, at.UnixMilli())
 	}
-	if len(meta.AWS.CloudWatchMetrics) != 1 {
-		t.Fatalf("got %d directives, want 1", len(meta.AWS.CloudWatchMetrics))
-	}
-	directive := meta.AWS.CloudWatchMetrics[0]
-	if directive.Namespace != "Once" || len(directive.Namespace) > 1024 {
-		t.Errorf("namespace: got %q", directive.Namespace)
+	if len(meta.AWS.CloudWatchMetrics) != 2 {
+		t.Fatalf("got %d directives, want one without the version and one with it", len(meta.AWS.CloudWatchMetrics))
 	}
 	declared := map[string]bool{"_aws": true}
-	if len(directive.Dimensions) != 1 || len(directive.Dimensions[0]) == 0 || len(directive.Dimensions[0]) > 30 {
-		t.Fatalf("dimensions: got %v, want one set", directive.Dimensions)
-	}
-	for _, name := range directive.Dimensions[0] {
-		declared[name] = true
-		var value string
-		if err := json.Unmarshal(members[name], &value); err != nil || value == "" || len(value) > 1024 || len(name) > 250 {
-			t.Errorf("dimension %s: got %s, want a string", name, members[name])
+	for _, directive := range meta.AWS.CloudWatchMetrics {
+		if directive.Namespace != "Once" || len(directive.Namespace) > 1024 {
+			t.Errorf("namespace: got %q", directive.Namespace)
 		}
-	}
-	if len(directive.Metrics) == 0 || len(directive.Metrics) > 100 {
-		t.Errorf("got %d metrics", len(directive.Metrics))
-	}
-	for _, m := range directive.Metrics {
-		if declared[m.Name] {
-			t.Errorf("%s is declared twice", m.Name)
+		if len(directive.Dimensions) != 1 || len(directive.Dimensions[0]) == 0 || len(directive.Dimensions[0]) > 30 {
+			t.Fatalf("dimensions: got %v, want one set", directive.Dimensions)
 		}
-		declared[m.Name] = true
-		var value float64
-		if err := json.Unmarshal(members[m.Name], &value); err != nil || m.Unit != "Count" || len(m.Name) > 1024 {
-			t.Errorf("metric %s in %s: got %s, want a number", m.Name, m.Unit, members[m.Name])
+		for _, name := range directive.Dimensions[0] {
+			declared[name] = true
+			var value string
+			if err := json.Unmarshal(members[name], &value); err != nil || value == "" || len(value) > 1024 || len(name) > 250 {
+				t.Errorf("dimension %s: got %s, want a string", name, members[name])
+			}
+		}
+		if len(directive.Metrics) == 0 || len(directive.Metrics) > 100 {
+			t.Errorf("got %d metrics", len(directive.Metrics))
+		}
+		here := map[string]bool{}
+		for _, m := range directive.Metrics {
+			if here[m.Name] {
+				t.Errorf("%s is declared twice", m.Name)
+			}
+			here[m.Name], declared[m.Name] = true, true
+			var value float64
+			if err := json.Unmarshal(members[m.Name], &value); err != nil || m.Unit != "Count" || len(m.Name) > 1024 {
+				t.Errorf("metric %s in %s: got %s, want a number", m.Name, m.Unit, members[m.Name])
+			}
 		}
 	}
 	for name := range members {
@@ -112,7 +114,7 @@ func TestObserve(t *testing.T) {
 	}{
 		"everything": {full, map[string]any{
 			"Executed": 3.0, "Replayed": 2.0, "Refused": 1.0, "InProgress": 4.0, "Conflict": 5.0, "InDoubt": 6.0,
-			"Failed": 7.0, "Listed": 22.0, "Quarantined": 3.0, "UnknownFormat": 1.0, "Takeovers": 2.0,
+			"Messages": 31.0, "Failed": 7.0, "Listed": 22.0, "Quarantined": 3.0, "UnknownFormat": 1.0, "Takeovers": 2.0, "Version": "7",
 		}},
 		"one thing": {telemetry.Batch{Outcomes: map[intent.Kind]int{intent.Executed: 1}}, map[string]any{"Executed": 1.0}},
 		"nothing":   {telemetry.Batch{Outcomes: map[intent.Kind]int{}}, nil},
@@ -151,6 +153,64 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// emitted are the sets of dimensions that each metric of a line has.
+func emitted(t *testing.T, text string) map[string][][]string {
+	t.Helper()
+	var l line
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		t.Fatal(err)
+	}
+	sets := map[string][][]string{}
+	for _, directive := range l.AWS.CloudWatchMetrics {
+		for _, m := range directive.Metrics {
+			sets[m.Name] = append(sets[m.Name], directive.Dimensions...)
+		}
+	}
+	return sets
+}
+
+// What is said of a metric's dimensions is what is emitted, and each outcome and count of a batch is a metric.
+func TestDimensionSets(t *testing.T) {
+	lines := observe(t, full)
+	if len(lines) != 1 {
+		t.Fatalf("got %q, want one line", lines)
+	}
+	sets := emitted(t, lines[0])
+	if want := len(full.Outcomes) + reflect.TypeFor[telemetry.Batch]().NumField() - 1; len(sets) != want {
+		t.Errorf("got %d metrics, want %d: %v", len(sets), want, sets)
+	}
+	for metric, got := range sets {
+		if want := telemetry.DimensionSets(metric); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s has the dimensions %v, want %v", metric, got, want)
+		}
+	}
+	for metric, want := range map[string]int{
+		telemetry.Messages: 1, telemetry.Failed: 2, telemetry.Quarantined: 2, telemetry.Refused: 2, telemetry.UnknownFormat: 2, telemetry.InDoubt: 1,
+		"Executes": 0,
+	} {
+		if got := telemetry.DimensionSets(metric); len(got) != want {
+			t.Errorf("%s: got %v, want %d sets", metric, got, want)
+		}
+	}
+}
+
+// Without a version there is no series of it: CloudWatch drops a line whose dimension is empty.
+func TestNoVersion(t *testing.T) {
+	var out bytes.Buffer
+	e := telemetry.NewEmitter(&out, "shop", "charge", "", func() time.Time { return at })
+	e.Observe(t.Context(), full)
+	for metric, sets := range emitted(t, out.String()) {
+		if !reflect.DeepEqual(sets, [][]string{{"Scope", "Operation"}}) {
+			t.Errorf("%s has the dimensions %v", metric, sets)
+		}
+	}
+	out.Reset()
+	e.Observe(t.Context(), telemetry.Batch{Messages: 1})
+	if out.Len() > 0 {
+		t.Errorf("got %q, want no line of nothing", out.String())
+	}
+}
+
 // Every count has a metric of its own name, Quarantined like the rest, and stands alone
 // in its line where nothing else was counted.
 func TestEveryCountIsAMetric(t *testing.T) {
@@ -167,11 +227,7 @@ func TestEveryCountIsAMetric(t *testing.T) {
 		if len(lines) != 1 || json.Unmarshal([]byte(lines[0]), &got) != nil {
 			t.Fatalf("%s: got %q, want one line", name, lines)
 		}
-		var meta line
-		if err := json.Unmarshal([]byte(lines[0]), &meta); err != nil {
-			t.Fatal(err)
-		}
-		if metrics := meta.AWS.CloudWatchMetrics[0].Metrics; got[name] != float64(10+i) || len(metrics) != 1 || metrics[0].Name != name {
+		if sets := emitted(t, lines[0]); got[name] != float64(10+i) || len(sets) != 1 || sets[name] == nil {
 			t.Errorf("%s: got %s", name, lines[0])
 		}
 	}
@@ -180,7 +236,7 @@ func TestEveryCountIsAMetric(t *testing.T) {
 // Batches that end at once do not tear each other's lines: each is one write.
 func TestLinesAreWhole(t *testing.T) {
 	w := &writes{}
-	e := telemetry.NewEmitter(w, "shop", "charge", time.Now)
+	e := telemetry.NewEmitter(w, "shop", "charge", "7", time.Now)
 	var batches sync.WaitGroup
 	for range 50 {
 		batches.Go(func() { e.Observe(context.Background(), full) })
@@ -206,7 +262,7 @@ func (w *writes) Write(p []byte) (int, error) {
 
 // Metrics never fail a message.
 func TestUnwritable(t *testing.T) {
-	e := telemetry.NewEmitter(broken{}, "shop", "charge", time.Now)
+	e := telemetry.NewEmitter(broken{}, "shop", "charge", "7", time.Now)
 	e.Observe(t.Context(), full)
 }
 

@@ -39,7 +39,9 @@ func (a account) resolve(r template.Reference) (string, error) {
 		return "arn:aws:dynamodb:" + Region + ":" + accountID + ":table/" + a.tablePrefix + name, nil
 	case "AWS::SNS::Topic.":
 		return "arn:aws:sns:" + Region + ":" + accountID + ":" + name, nil
-	case "AWS::Logs::LogGroup.", "AWS::IAM::Role.", "AWS::CloudWatch::Alarm.":
+	case "AWS::Serverless::Function.Version.Version":
+		return "$LATEST", nil // what Lambda's runtime emulator says unless it is told otherwise
+	case "AWS::Serverless::Function.", "AWS::Logs::LogGroup.", "AWS::IAM::Role.", "AWS::CloudWatch::Alarm.":
 		return name, nil
 	case "AWS::Logs::LogGroup.Arn":
 		return "arn:aws:logs:" + Region + ":" + accountID + ":log-group:" + name + ":*", nil
