@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -247,6 +248,105 @@ func TestLedgerUnusableDelivery(t *testing.T) {
 	}
 	if got := w.faults.Counts(); len(got) != 0 {
 		t.Errorf("requests: got %v, want none", got)
+	}
+}
+
+// A Ledger that is not one runs nothing, and says which field is at fault (C82).
+func TestLedgerThatIsNotChecked(t *testing.T) {
+	var config *intent.ConfigError
+	if o, err := (&dynamo.Ledger[charge]{}).Deliver(t.Context(), message(t, `{"cents":10}`)); !errors.As(err, &config) {
+		t.Errorf("got %s, want a ConfigError", describe(o, err))
+	}
+}
+
+// Whatever became of a delivery, its outcome names the intent, and the record its message and the time of its claim.
+func TestLedgerNamesItsIntent(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	b.open(t, d.Key, 100)
+	w := b.worker(t)
+	name := (intent.Key{Scope: "test", Operation: "charge", ID: d.Key}).ShortHash()
+	began := time.Now().Truncate(time.Millisecond)
+	var told intent.Attempt
+	for i := range 2 {
+		h := w.ledger(d.Key)
+		plan := h.Effect
+		h.Effect = func(ctx context.Context, c charge, a intent.Attempt) (dynamo.Writes, error) {
+			if i == 0 {
+				told = a
+			}
+			return plan(ctx, c, a)
+		}
+		again := repeated(t, d, fmt.Sprint("message-", i+1), `{"cents":10}`)
+		again.Receives = 3
+		o, err := w.deliver(h, again)
+		if err != nil || o.Intent != name || o.Attempt != 1 {
+			t.Errorf("delivery %d: got %s of %q, want attempt 1 of %q", i+1, describe(o, err), o.Intent, name)
+		}
+	}
+	key := intent.Key{Scope: "test", Operation: "charge", ID: d.Key}
+	if want := (intent.Attempt{Key: key, Downstream: key.Downstream(), Number: 1, MessageID: "message-1", Receives: 3}); told != want {
+		t.Errorf("the effect was told %+v, want %+v", told, want)
+	}
+	if r := b.record(t, d); r.MessageID != "message-1" || r.ClaimedAt.Before(began) || r.ClaimedAt.After(time.Now()) {
+		t.Errorf("got message %q claimed at %v, want the first one, now", r.MessageID, r.ClaimedAt)
+	}
+	d = message(t, `{"cents":10}`)
+	h := &dynamo.Ledger[charge]{Config: w.config(), Effect: func(context.Context, charge, intent.Attempt) (dynamo.Writes, error) {
+		return dynamo.Writes{}, errCrashed
+	}}
+	name = (intent.Key{Scope: "test", Operation: "charge", ID: d.Key}).ShortHash()
+	if o, err := w.deliver(h, d); err == nil || o.Intent != name {
+		t.Errorf("failure: got %s of %q, want %q", describe(o, err), o.Intent, name)
+	}
+}
+
+// An effect that means nothing by its failed conditions is no refusal.
+func TestLedgerFailedMeansNothing(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	b.open(t, d.Key, 5)
+	w := b.worker(t)
+	h := w.ledger(d.Key)
+	plan := h.Effect
+	h.Effect = func(ctx context.Context, c charge, a intent.Attempt) (dynamo.Writes, error) {
+		writes, err := plan(ctx, c, a)
+		writes.Failed = func([]types.CancellationReason) error { return nil }
+		return writes, err
+	}
+	if o, err := w.deliver(h, d); err == nil || !strings.Contains(err.Error(), "returned no error") {
+		t.Errorf("delivery: got %s, want an error", describe(o, err))
+	}
+	if it := b.item(t, intentOf(d)); len(it) != 0 {
+		t.Errorf("record: got %v, want none", it)
+	}
+}
+
+// An intent that is too old to run is not planned either, and a record that has expired does not answer for a plan that fails.
+func TestLedgerPlansAndExpiry(t *testing.T) {
+	b := newBench(t)
+	w := b.worker(t)
+	plans := 0
+	h := &dynamo.Ledger[charge]{Config: w.config(), Effect: func(context.Context, charge, intent.Attempt) (dynamo.Writes, error) {
+		plans++
+		return dynamo.Writes{}, errCrashed
+	}}
+	d := sent(message(t, `{"cents":10}`), 2*maxAge)
+	if o, err := w.deliver(h, d); !errors.Is(err, intent.ErrExpired) || plans != 0 {
+		t.Errorf("too old: got %s after %d plans, want ErrExpired after none", describe(o, err), plans)
+	}
+	for name, expired := range map[string]bool{"expired": true, "not expired": false} {
+		d = message(t, `{"cents":10}`)
+		r := claimOf(d).Finish(intent.StateCompleted, nil, time.Now(), time.Hour)
+		if expired {
+			r.ExpiresAt = time.Now().Add(-time.Minute)
+		}
+		if _, err := dynamo.New(b.db, b.records).Claim(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if o, err := w.deliver(h, d); (err == nil) == expired || err == nil && o.Kind != intent.Replayed {
+			t.Errorf("%s: got %s", name, describe(o, err))
+		}
 	}
 }
 
