@@ -72,7 +72,7 @@ func TestDamagedRecord(t *testing.T) {
 		"attempt": {"attempt": s("one")}, "lease": {"lease_until": s("soon")}, "owner": {"owner": n(1)}, "result": {"result": n(1)},
 		"fingerprint": {"fingerprint": s("abc")}, "longer fingerprint": {"fingerprint": s(strings.Repeat("0", 66))},
 		"beside a kept result": {"attempt": s("one"), "result": &types.AttributeValueMemberM{Value: item{"sibling": s("elsewhere")}}},
-		"half a digit more": {"fingerprint": s(strings.Repeat("0", 65))}, "blind": {"blind": s("true")},
+		"half a digit more":    {"fingerprint": s(strings.Repeat("0", 65))}, "blind": {"blind": s("true")},
 		"result of no name": {"result": &types.AttributeValueMemberM{Value: item{"sibling": s("")}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest"
@@ -177,4 +180,33 @@ func (o *turns) leave(who string) {
 	defer o.mu.Unlock()
 	o.left = slices.DeleteFunc(o.left, func(w string) bool { return w == who })
 	o.next.Broadcast()
+}
+
+// A sibling is its own attempt's: another intent's, or another attempt's, of the same content expires by its own time.
+func TestSiblingIsOfOneAttempt(t *testing.T) {
+	b := newBench(t)
+	store := dynamo.New(b.db, b.records)
+	d := message(t, `{"cents":10}`)
+	names := map[string]bool{}
+	for range 2 {
+		r := claimOf(d)
+		if _, err := store.Claim(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Amend(t.Context(), r.Finish(intent.StateCompleted, text(1000), time.Now(), time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		result, ok := b.item(t, r.Intent)["result"].(*types.AttributeValueMemberM)
+		if !ok {
+			t.Fatal("the result has no sibling")
+		}
+		name := result.Value["sibling"].(*types.AttributeValueMemberS).Value
+		if names[name] || !strings.HasPrefix(name, r.Intent+"##"+r.Owner+"#") {
+			t.Errorf("got the sibling %q, want one of %s and %s", name, r.Intent, r.Owner)
+		}
+		names[name] = true
+		if _, err := b.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &b.records, Key: item{"intent": s(r.Intent)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
