@@ -24,9 +24,10 @@ var equivalent = map[string]string{
 	"dynamo left out: g.flush.Stop() in send":                             "a timer that fires later finds that its call has left",
 	"dynamo left out: g.sends++":                                          "the timer was stopped",
 	"dynamo order: attribute := g.keep(ctx, &next) before if next.State == intent.StateClaimed || next.Writes != nil { return g.Store.Amend(ctx, next) }": "what is put aside twice is the same, and a renewal has no result",
-	"dynamo condition: rejection(err) == \"\": never":                                                            "what stands is looked for once more, and answers",
-	"dynamo condition: err == nil: never in persist":                                                             "no error is none that may pass",
-	"dynamo left out: so.MaxAttempts = sdkAttempts":                                                              "the SDK has the same number; said, since the store counts on it",
+	"dynamo condition: rejection(err) == \"\": never": "what stands is looked for once more, and answers",
+	"dynamo condition: err == nil: never in persist":  "no error is none that may pass",
+	"dynamo left out: pause.Stop()":                   "nobody waits for the timer any more",
+	"dynamo left out: so.MaxAttempts = sdkAttempts":   "the SDK has the same number; said, since the store counts on it",
 	"dynamo expression: conditionRenewal: #owner = :owner AND #state = :claimed AND lease_until <= :lease_until": "a renewal to the same moment writes what stands",
 
 	"sqsbatch condition: ok after deadline, ok := ctx.Deadline(): always in work": "the time until no deadline wraps round, to 292 years",
