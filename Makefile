@@ -19,10 +19,15 @@ help: ## list the targets
 
 # What SAM runs for a function with BuildMethod: makefile. A static pattern rule, since .PHONY takes no others; and phony, since only Go
 # knows what a binary depends on. Static, trimmed and stripped; lambda.norpc leaves out the code of a runtime that is no more.
+#
+# The binary is of the architecture that template.yaml says. SAM hands make no parameter, so it is a literal there: what is deployed
+# with a template was built by it. Another one is built on make's own command line alone, into a folder that no sam deploy looks into.
 arm64 := arm64
 x86_64 := amd64
-architecture = $(or $(ARCHITECTURE),$(shell sh infra/architecture.sh))
-go_architecture = $(or $($(filter arm64 x86_64,$(1))),$(error ARCHITECTURE is "$(1)": it must be arm64 or x86_64))
+stated = $(shell sed -n 's/^ *Architectures: *\[ *\([^], ]*\) *\].*/\1/p' template.yaml)
+architecture = $(if $(filter environment,$(origin ARCHITECTURE)),$(error ARCHITECTURE is in the environment, which SAM hands on: template.yaml \
+	says what the functions are built for),$(or $(ARCHITECTURE),$(stated)))
+go_architecture = $(or $($(filter arm64 x86_64,$(1))),$(error the architecture is "$(1)": it must be arm64 or x86_64))
 
 sam_targets := $(FUNCTIONS:%=build-%Function)
 .PHONY: $(sam_targets)
@@ -32,9 +37,16 @@ $(sam_targets): build-%Function:
 	CGO_ENABLED=0 GOOS=linux GOARCH=$(call go_architecture,$(architecture)) go build -buildvcs=false -trimpath -tags lambda.norpc \
 		-ldflags '-s -w -buildid=' -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo $* | tr A-Z a-z)
 
+# With a template that names the binaries and their architecture, for sam local invoke --template.
 .PHONY: build
-build: ## build each function into .build/<logical id>/bootstrap, without SAM (ARCHITECTURE=x86_64 for another than arm64)
-	@for function in $(FUNCTIONS:%=%Function); do $(MAKE) build-$$function ARTIFACTS_DIR=.build/$$function || exit 1; done
+build: ## build each function without SAM, into .build/arm64 (or ARCHITECTURE=x86_64), with a template for sam local invoke
+	@for function in $(FUNCTIONS:%=%Function); do \
+		$(MAKE) build-$$function ARTIFACTS_DIR=.build/$(architecture)/$$function || exit 1; done
+	@awk '/^    CodeUri: / { next } \
+		/^    Architectures: / { print "    Architectures: [$(architecture)]"; next } \
+		{ print } \
+		/^  [A-Za-z][A-Za-z]*Function:$$/ { code = $$1; sub(":", "", code) } \
+		code && /^    Properties:$$/ { print "      CodeUri: " code; code = "" }' template.yaml >.build/$(architecture)/template.yaml
 
 # Built and then exec'd, not `go run`, which passes no signal on: whoever ends make ends the stack.
 local = @cd infra/local && go build -o ../../.build/local . >&2 && exec ../../.build/local

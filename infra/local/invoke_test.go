@@ -276,9 +276,9 @@ func TestInvokeBySAM(t *testing.T) {
 	calls := filepath.Join(dir, "calls")
 	onPath(t, map[string]string{
 		"docker": "exit 0",
+		"make":   `echo "$PWD $*" >>'` + calls + `'; echo built`,
 		"sam": `echo "$PWD $*" >>'` + calls + `'
-if [ "$1" = build ]; then echo built; exit; fi
-cp "$7" '` + dir + `/environment.json'
+cp "$9" '` + dir + `/environment.json'
 echo a log line >&2; echo '{"batchItemFailures":[]}'`,
 	})
 	event := filepath.Join(root, "events", "charge-first-delivery.json")
@@ -298,9 +298,9 @@ echo a log line >&2; echo '{"batchItemFailures":[]}'`,
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(asked)), "\n")
-	if len(lines) != 2 || lines[0] != root+" build --parameter-overrides "+architecture() ||
-		!strings.HasPrefix(lines[1], root+" local invoke ChargeFunction --event "+event+" --env-vars ") ||
-		!strings.HasSuffix(lines[1], " --add-host host.docker.internal:host-gateway --parameter-overrides "+architecture()) {
+	if len(lines) != 2 || lines[0] != root+" build ARCHITECTURE="+architecture() ||
+		!strings.HasPrefix(lines[1], root+" local invoke ChargeFunction --template .build/"+architecture()+"/template.yaml --event "+event+" --env-vars ") ||
+		!strings.HasSuffix(lines[1], " --add-host host.docker.internal:host-gateway") {
 		t.Errorf("sam was called with %q", lines)
 	}
 	var environment map[string]map[string]string

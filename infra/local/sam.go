@@ -46,20 +46,21 @@ func newSAM(root, dir string, functions []template.Function) (sam, error) {
 	return s, nil
 }
 
+// build builds for this machine, where no deployment looks.
 func (s sam) build() []string {
-	return []string{"sam", "build", "--parameter-overrides", architecture()}
+	return []string{"make", "build", "ARCHITECTURE=" + architecture()}
 }
 
 func (s sam) invoke(f template.Function, event string) []string {
-	return []string{"sam", "local", "invoke", f.LogicalID, "--event", event, "--env-vars", s.environment,
-		"--add-host", hostInContainers + ":host-gateway", "--parameter-overrides", architecture()}
+	return []string{"sam", "local", "invoke", f.LogicalID, "--template", filepath.Join(".build", architecture(), "template.yaml"),
+		"--event", event, "--env-vars", s.environment, "--add-host", hostInContainers + ":host-gateway"}
 }
 
 func architecture() string {
 	if runtime.GOARCH == "amd64" {
-		return "Architecture=x86_64"
+		return "x86_64"
 	}
-	return "Architecture=arm64"
+	return "arm64"
 }
 
 // run runs one of the commands at the project's root.

@@ -66,7 +66,7 @@ func section(t *testing.T, path ...string) map[string]*yaml.Node {
 }
 
 // Every parameter that a property of a version refers to is in the version's description, since SAM compares what refers to a parameter
-// by its name (AWS SAM, issue 3820). Left out are addresses, which would not fit, and the architecture, with which the code changes.
+// by its name (AWS SAM, issue 3820). Left out are addresses, which would not fit.
 func TestStackParametersPublish(t *testing.T) {
 	parameters, conditions := section(t, "Parameters"), section(t, "Conditions")
 	for name := range section(t, "Resources") {
@@ -84,7 +84,7 @@ func TestStackParametersPublish(t *testing.T) {
 		var missing []string
 		for _, p := range slices.Sorted(maps.Keys(uses)) {
 			address := strings.HasSuffix(p, "Url") || p == "StripeApiBase"
-			if parameters[p] != nil && !described[p] && !address && p != "Architecture" {
+			if parameters[p] != nil && !described[p] && !address {
 				missing = append(missing, p)
 			}
 		}

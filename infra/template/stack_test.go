@@ -150,8 +150,6 @@ func TestStackParameters(t *testing.T) {
 	}{
 		{"small, as the demo has them", map[string]string{
 			"FunctionTimeoutSeconds": "2", "VisibilityTimeoutSeconds": "12", "LeaseMarginSeconds": "1"}, ""},
-		{"x86", map[string]string{"Architecture": "x86_64"}, ""},
-		{"another architecture", map[string]string{"Architecture": "riscv"}, `Parameters.Architecture is "riscv"`},
 		{"record retention of the least days", map[string]string{"RetentionDays": "40"}, ""},
 		{"record retention below", map[string]string{"RetentionDays": "39"}, `Parameters.RetentionDays is "39": its MinValue is 40`},
 		{"another stack's scope", map[string]string{"Scope": "210987654321/us-gov-west-1/Once-2"}, ""},
@@ -232,7 +230,7 @@ func TestStackVersions(t *testing.T) {
 	values := map[string]string{
 		"FunctionTimeoutSeconds": "10", "LeaseMarginSeconds": "60", "RetentionDays": "3650", "StripeSecretArn": secret + long,
 		"EmailFrom": "shop@example.com", "BatchSize": "1", "MaximumConcurrency": "5", "ReservedConcurrency": "1000", "LogRetentionDays": "1",
-		"VisibilityTimeoutSeconds": "720", "NotificationEmail": "ops@example.com", "GradualDeployment": "false", "Architecture": "x86_64", "Claim": "put",
+		"VisibilityTimeoutSeconds": "720", "NotificationEmail": "ops@example.com", "GradualDeployment": "false", "Claim": "put",
 		"Scope": longestScope,
 	}
 	for name := range before.Parameters {

@@ -9,60 +9,51 @@ import (
 	"testing"
 )
 
-// SAM passes make no template parameter, so what it was asked for is read off its command line and its file.
+// C69: a binary is of the architecture that the template says with which it is deployed. SAM passes make no parameter and hands on its
+// own environment, so neither may say another; make's own command line may, into a folder that no deployment looks into.
 func TestArchitecture(t *testing.T) {
 	const (
 		arm64  = "GOARCH=arm64"
 		x86    = "GOARCH=amd64"
-		first  = "[default.deploy.parameters]\nparameter_overrides = \"Architecture=\\\"x86_64\\\" BatchSize=\\\"5\\\"\"\n"
-		second = "[x.deploy.parameters]\nparameter_overrides = [\"Architecture=arm64\", \"BatchSize=5\"]\n"
+		stated = "    Architectures: [arm64]"
 	)
 	tests := []struct {
 		name        string
-		environment []string
-		sam         []string // its arguments; without it, make is called by no sam
+		template    string // in place of what is stated
 		samconfig   string
+		environment []string
+		arguments   []string // of make
 		want        string
 	}{
-		{"nothing said", nil, []string{"build"}, "", arm64},
-		{"no sam", nil, nil, "", arm64},
-		{"a parameter", nil, []string{"build", "--parameter-overrides", "Architecture=x86_64"}, "", x86},
-		{"among others", nil, []string{"build", "--parameter-overrides", "MyArchitecture=arm64", "Architecture=x86_64", "BatchSize=5"}, "", x86},
-		{"among others in one word", nil, []string{"build", "--parameter-overrides", `BatchSize=5 Architecture="x86_64"`}, "", x86},
-		{"in one word with its option", nil, []string{"build", "--parameter-overrides=Architecture=x86_64"}, "", x86},
-		{"in the older form", nil, []string{"build", "--parameter-overrides",
-			"ParameterKey=BatchSize,ParameterValue=5 ParameterKey=Architecture,ParameterValue=x86_64"}, "", x86},
-		{"another parameter", nil, []string{"build", "--parameter-overrides", "MyArchitecture=x86_64"}, "", arm64},
-		{"samconfig.toml", nil, []string{"build"}, first, x86},
-		{"samconfig.toml with a list", nil, []string{"build"}, strings.Replace(second, "arm64", "x86_64", 1), x86},
-		{"samconfig.toml without sam", nil, nil, first, x86},
-		{"samconfig.toml, commented out", nil, []string{"build"}, "# " + strings.ReplaceAll(first, "\n", "\n# "), arm64},
-		{"samconfig.toml with two", nil, []string{"build"}, first + second, `ARCHITECTURE is "arm64 x86_64"`},
-		{"the command line before samconfig.toml", nil, []string{"build", "--parameter-overrides", "Architecture=arm64"}, first, arm64},
-		{"the environment before all", []string{"ARCHITECTURE=arm64"}, []string{"build", "--parameter-overrides", "Architecture=x86_64"},
-			first, arm64},
-		{"an unknown one", []string{"ARCHITECTURE=riscv64"}, nil, "", `ARCHITECTURE is "riscv64": it must be arm64 or x86_64`},
+		{"as it is", stated, "", nil, nil, arm64},
+		{"another in the template", "    Architectures: [x86_64]", "", nil, nil, x86},
+		{"another in the template, with a remark", "    Architectures: [ x86_64 ] # for now", "", nil, nil, x86},
+		{"a parameter in samconfig.toml", stated, "[prod.deploy.parameters]\nparameter_overrides = \"Architecture=x86_64\"\n", nil, nil, arm64},
+		{"the environment", stated, "", []string{"ARCHITECTURE=x86_64"}, nil, "ARCHITECTURE is in the environment"},
+		{"the environment, and the same", stated, "", []string{"ARCHITECTURE=arm64"}, nil, "ARCHITECTURE is in the environment"},
+		{"make's command line", stated, "", nil, []string{"ARCHITECTURE=x86_64"}, x86},
+		{"make's command line before the environment", stated, "", []string{"ARCHITECTURE=mips"}, []string{"ARCHITECTURE=x86_64"}, x86},
+		{"an unknown one", "    Architectures: [riscv64]", "", nil, nil, `the architecture is "riscv64": it must be arm64 or x86_64`},
+		{"two", "    Architectures: [arm64, x86_64]", "", nil, nil, `the architecture is ""`},
+		{"a parameter", "    Architectures: [!Ref Architecture]", "", nil, nil, `the architecture is ""`},
+		{"one function of its own", stated + "\n      Architectures: [x86_64]", "", nil, nil, `the architecture is "arm64 x86_64"`},
+		{"none", "", "", nil, nil, `the architecture is ""`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			for _, name := range []string{"Makefile", "infra/architecture.sh"} {
+			for _, name := range []string{"Makefile", "template.yaml"} {
 				content, err := os.ReadFile(filepath.Join(root, name))
 				if err != nil {
 					t.Fatal(err)
 				}
-				write(t, filepath.Join(dir, name), string(content))
+				if name == "template.yaml" && strings.Count(string(content), stated+"\n") != 1 {
+					t.Fatalf("template.yaml does not say once %q", stated)
+				}
+				write(t, filepath.Join(dir, name), strings.Replace(string(content), stated+"\n", tt.template+"\n", 1))
 			}
-			if tt.samconfig != "" {
-				write(t, filepath.Join(dir, "samconfig.toml"), tt.samconfig)
-			}
-			recipe := []string{"make", "-n", "build-ChargeFunction", "ARTIFACTS_DIR=artifacts"}
-			if tt.sam != nil {
-				sam := filepath.Join(t.TempDir(), "sam")
-				write(t, sam, "#!/bin/sh\n"+strings.Join(recipe, " ")+"\nexit $?\n")
-				recipe = append([]string{"sh", sam}, tt.sam...)
-			}
-			output, err := run(dir, environment(tt.environment...), recipe[0], recipe[1:]...)
+			write(t, filepath.Join(dir, "samconfig.toml"), tt.samconfig)
+			output, err := run(dir, environment(tt.environment...), "make", append([]string{"-n", "build-ChargeFunction", "ARTIFACTS_DIR=artifacts"}, tt.arguments...)...)
 			if failed := err != nil; failed == strings.HasPrefix(tt.want, "GOARCH=") {
 				t.Errorf("make: %v", err)
 			}

@@ -4,9 +4,14 @@ import (
 	"crypto/sha256"
 	"debug/buildinfo"
 	"debug/elf"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // C21: SAM and its like have deployed a binary that was stale, missing, of another architecture, or another function's.
@@ -42,6 +47,9 @@ func TestBootstraps(t *testing.T) {
 		}
 	}
 	makeBuild(t, dir, elf.EM_X86_64, "ARCHITECTURE=x86_64")
+	if _, err := os.Stat(filepath.Join(dir, ".aws-sam")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want nothing where sam deploy looks", err)
+	}
 }
 
 // makeBuild builds every function, checks each binary and returns their checksums by logical id.
@@ -51,8 +59,35 @@ func makeBuild(t *testing.T, dir string, machine elf.Machine, variables ...strin
 		t.Fatalf("make build: %v\n%s", err, output)
 	}
 	sums := map[string][sha256.Size]byte{}
+	to := filepath.Join(dir, ".build", map[elf.Machine]string{elf.EM_AARCH64: "arm64", elf.EM_X86_64: "x86_64"}[machine])
+	text, err := os.ReadFile(filepath.Join(to, "template.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var local struct {
+		Globals struct {
+			Function struct {
+				CodeUri       string   `yaml:"CodeUri"`
+				Architectures []string `yaml:"Architectures"`
+			} `yaml:"Function"`
+		} `yaml:"Globals"`
+		Resources map[string]struct {
+			Properties struct {
+				CodeUri string `yaml:"CodeUri"`
+			} `yaml:"Properties"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal(text, &local); err != nil {
+		t.Fatal(err)
+	}
+	if got := local.Globals.Function; got.CodeUri != "" || !slices.Equal(got.Architectures, []string{filepath.Base(to)}) {
+		t.Errorf("the template beside the binaries has %+v, want no CodeUri and %s", got, filepath.Base(to))
+	}
 	for _, f := range functions(t) {
-		path := filepath.Join(dir, ".build", f.LogicalID, "bootstrap")
+		if got := local.Resources[f.LogicalID].Properties.CodeUri; got != f.LogicalID {
+			t.Errorf("the template beside the binaries has the code of %s in %q", f.LogicalID, got)
+		}
+		path := filepath.Join(to, f.LogicalID, "bootstrap")
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
