@@ -110,16 +110,18 @@ func TestFaultOfAVerdictIsTold(t *testing.T) {
 		"a verdict around an answer":   intent.NotApplied(intent.Answered(intent.NotApplied(no))),
 		"two verdicts in one error":    intent.NotApplied(intent.Refuse("no")),
 	} {
-		both(t, func(t *testing.T, c class) {
-			w := newWorld(t)
-			w.effect = func(context.Context, intent.Attempt) (any, error) { return nil, verdict }
-			o, err := w.deliver(c, book)
-			if text := errors.Join(err, o.Cause); text == nil || !strings.Contains(text.Error(), says) {
-				t.Errorf("got %+v and error %v, want it to say %q", o, err, says)
-			}
-			if got := w.store.record(record).State; got == intent.StateReleased || got == intent.StateRefused {
-				t.Errorf("got %s, want it unknown", got)
-			}
+		t.Run(says, func(t *testing.T) {
+			both(t, func(t *testing.T, c class) {
+				w := newWorld(t)
+				w.effect = func(context.Context, intent.Attempt) (any, error) { return nil, verdict }
+				o, err := w.deliver(c, book)
+				if text := errors.Join(err, o.Cause); text == nil || !strings.Contains(text.Error(), says) {
+					t.Errorf("got %+v and error %v, want it to say %q", o, err, says)
+				}
+				if got := w.store.record(record).State; got == intent.StateReleased || got == intent.StateRefused {
+					t.Errorf("got %s, want it unknown", got)
+				}
+			})
 		})
 	}
 }
