@@ -58,7 +58,7 @@ var killers = []killer{
 // explored are the mutants of package intent that the explorer must find by itself, whatever else does: that
 // its histories hold the times and the orders in which they go wrong. Each pattern has a mutant.
 var explored = []*regexp.Regexp{
-	regexp.MustCompile(`^later: .*\.(Claim|Replace|Amend|Apply)\((claimCtx|storeCtx|ctx), `), // the claim after the effect, the answer before the end
+	regexp.MustCompile(`^later: .*\.(Claim|Replace|Amend|Apply)\((claimCtx|ctx), `), // the claim after the effect, the answer before the end
 	regexp.MustCompile(`^later: .*\.effect\(`),                                               // the end before the effect
 	regexp.MustCompile(`^order: .*[eE]ffect\(.* before if `),                                 // the effect before the last look at the lease
 	regexp.MustCompile(`^field: Owner: .*: as in `),                                          // a takeover keeps the owner
