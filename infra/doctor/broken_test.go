@@ -17,6 +17,7 @@ type breakage struct {
 
 const intentTable = `  IntentTable:
     Type: AWS::DynamoDB::Table
+    Condition: MakesIntentTable
     DeletionPolicy: Retain
     UpdateReplacePolicy: Retain
     Properties:
@@ -25,10 +26,16 @@ const intentTable = `  IntentTable:
       AttributeDefinitions: [{AttributeName: intent, AttributeType: S}]
       KeySchema: [{AttributeName: intent, KeyType: HASH}]
       TimeToLiveSpecification: {AttributeName: expires_at, Enabled: true}
+      WarmThroughput: !If [HasWarmWrites, {WriteUnitsPerSecond: !Ref IntentTableWarmWrites}, !Ref AWS::NoValue]
       PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}
 `
 
 const scope = "!If [HasScope, !Ref Scope, !Sub '${AWS::AccountId}/${AWS::Region}/${AWS::StackName}']"
+
+// tableOf is how the template names one that it makes, or that is there.
+func tableOf(of string) string {
+	return "!If [Makes" + of + "Table, !Ref " + of + "Table, !Ref Existing" + of + "Table]"
+}
 
 var broken = []breakage{
 	{"effect-class", "an unknown class", "EffectClass: Keyed", "EffectClass: Exactly", "ChargeFunction", []string{`"Exactly"`, `"Keyed"`}, nil},
@@ -41,6 +48,9 @@ var broken = []breakage{
 	{"one-queue", "no queue", "      Events:\n        Queue:\n          Type: SQS\n          Properties:\n            Queue: !GetAtt ShipQueue.Arn\n" +
 		"            BatchSize: !Ref BatchSize\n            FunctionResponseTypes: [ReportBatchItemFailures]\n            ScalingConfig:\n" +
 		"              MaximumConcurrency: !Ref MaximumConcurrency\n", "", "ShipFunction", []string{"0 queues", "from 1"}, nil},
+
+	{"queue-name", "a long one", "QueueName: !Sub ${AWS::StackName}-ship\n", "QueueName: !Sub ${AWS::StackName}-of-what-is-to-be-shipped-and-of-what-was-shipped-before-and-of-all-the-rest-\n",
+		"ShipQueue", []string{"81 characters", "SQS takes 80"}, nil},
 
 	{"own-queues", "another's queue", "          QUEUE_URL: !Ref ChargeQueue", "          QUEUE_URL: !Ref ShipQueue", "ChargeFunction",
 		[]string{`QUEUE_URL "https://sqs.example/ShipQueue"`, `"https://sqs.example/ChargeQueue"`}, nil},
@@ -110,7 +120,7 @@ var broken = []breakage{
 	{"record-table", "a sort key", "[{AttributeName: intent, AttributeType: S}]\n      KeySchema: [{AttributeName: intent, KeyType: HASH}]",
 		"[{AttributeName: intent, AttributeType: S}, {AttributeName: at, AttributeType: N}]\n      KeySchema: [{AttributeName: intent, KeyType: HASH}, " +
 			"{AttributeName: at, KeyType: RANGE}]", "IntentTable", []string{"intent (S), at (N)", "writes intent (S)"}, nil},
-	{"record-table", "none of the stack's", "INTENT_TABLE: !Ref IntentTable", "INTENT_TABLE: records", "ShipFunction",
+	{"record-table", "none of the stack's", "INTENT_TABLE: " + tableOf("Intent"), "INTENT_TABLE: records", "ShipFunction",
 		[]string{`INTENT_TABLE "records"`, `"IntentTable"`}, nil},
 
 	{"record-expiry", "another attribute", "{AttributeName: expires_at, Enabled: true}", "{AttributeName: ttl, Enabled: true}", "IntentTable",
@@ -122,14 +132,15 @@ var broken = []breakage{
 		"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable",
 		"      DeletionProtectionEnabled: true\n", "      Replicas: [{Region: eu-central-1}, {Region: us-east-1}]\n",
 		"      PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}\n", "",
+		"      WarmThroughput: !If [HasWarmWrites, {WriteUnitsPerSecond: !Ref IntentTableWarmWrites}, !Ref AWS::NoValue]\n", "",
 	).Replace(intentTable), "IntentTable", []string{`"eu-central-1" "us-east-1"`, "EVENTUAL", "STRONG"}, nil},
 
-	{"variables-declared", "one less (C22)", "          USERS_TABLE: !Ref UsersTable\n", "", "ChargeFunction", []string{"reads USERS_TABLE", "QUEUE_URL"}, nil},
+	{"variables-declared", "one less (C22)", "          USERS_TABLE: " + tableOf("Users") + "\n", "", "ChargeFunction", []string{"reads USERS_TABLE", "QUEUE_URL"}, nil},
 	{"variables-declared", "one less for all (C22)", "        SCOPE: " + scope + "\n", "", "ShipFunction", []string{"reads SCOPE", "ORDERS_TABLE"}, nil},
 
 	{"processors", "more than one", "    MemorySize: 256\n", "    MemorySize: 3008\n", "ShipFunction", []string{"3008 MB", "GOMAXPROCS 1"}, nil},
 
-	{"variables-read", "one more (C22)", "          ORDERS_TABLE: !Ref OrdersTable\n", "          ORDERS_TABLE: !Ref OrdersTable\n          ORDERS: x\n",
+	{"variables-read", "one more (C22)", "          ORDERS_TABLE: " + tableOf("Orders") + "\n", "          ORDERS_TABLE: " + tableOf("Orders") + "\n          ORDERS: x\n",
 		"ShipFunction", []string{"declares ORDERS,", "ORDERS_TABLE"}, nil},
 }
 

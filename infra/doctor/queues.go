@@ -94,3 +94,15 @@ func concurrency(s Stack, found report) {
 		}
 	}
 }
+
+// longestName is what SQS takes, a FIFO queue's suffix included (Amazon SQS developer guide, "Amazon SQS standard queue quotas").
+const longestName = 80
+
+// queueName counts what no function of CloudFormation can: names are made of the stack's.
+func queueName(s Stack, found report) {
+	for _, q := range s.Queues {
+		if n := len(q.Name); n > longestName {
+			found(q.LogicalID, "has a name of %d characters, %q, and SQS takes %d", n, q.Name, longestName)
+		}
+	}
+}

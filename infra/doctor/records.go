@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ func (s Stack) recordTables() []template.Table {
 func recordTable(s Stack, found report) {
 	for _, f := range s.Functions {
 		name := f.Environment["INTENT_TABLE"]
+		if name != "" && slices.Contains(slices.Collect(maps.Values(s.Parameters)), name) {
+			continue // one that is there before the stack
+		}
 		if !slices.ContainsFunc(s.Tables, func(t template.Table) bool { return t.Ref == name }) {
 			var tables []string
 			for _, t := range s.Tables {

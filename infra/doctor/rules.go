@@ -5,6 +5,7 @@ func Rules() []Rule {
 	return []Rule{
 		{"effect-class", "every function says of which class its effect is", effectClass},
 		{"one-queue", "a function takes from one queue, and no two share a queue or a dead-letter queue", oneQueue},
+		{"queue-name", "SQS takes every queue's name, with the stack's in it", queueName},
 		{"own-queues", "a function hides messages in its own queue and sends what nobody can handle to its own dead-letter queue", ownQueues},
 		{"dead-letter-queue", "what cannot be handled ends where it is kept and seen", deadLetterQueue},
 		{"dead-letter-kind", "a dead-letter queue takes what its queue gives up: it is FIFO where that is, and only there", deadLetterKind},

@@ -23,6 +23,7 @@ func TestTemplate(t *testing.T) {
 	const secret = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf"
 	sound(t, map[string]string{"StripeSecretArn": secret, "EmailFrom": "shop@example.com", "NotificationEmail": "ops@example.com"})
 	sound(t, map[string]string{"Scope": "123456789012/us-east-1/once"})
+	sound(t, map[string]string{"ExistingIntentTable": "once-IntentTable-1ABCDEF", "Tracing": "Active", "IntentTableWarmWrites": "40000"})
 	// As the demo has them.
 	sound(t, map[string]string{
 		"FunctionTimeoutSeconds": "2", "VisibilityTimeoutSeconds": "12", "LeaseMarginSeconds": "1", "MaximumConcurrency": "2",
@@ -44,7 +45,11 @@ func allowed(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	values := map[string][]string{}
+	values["RetentionDays"], values["LeaseMarginSeconds"] = []string{"40", "3650"}, []string{"1", "60"} // by a pattern
 	for name, p := range declared.Parameters {
+		if p.AllowedValues == nil && p.MinValue == nil {
+			continue
+		}
 		values[name] = p.AllowedValues
 		if p.MinValue != nil && p.MaxValue != nil {
 			values[name] = []string{strconv.Itoa(*p.MinValue), strconv.Itoa(*p.MaxValue)}

@@ -18,11 +18,13 @@ const (
 // ignored is the one list of what is left out on purpose: the properties, by type, that change nothing about what the local stack runs.
 // A type with no properties is left out whole.
 var ignored = map[string][]string{
-	functionType:             {"LoggingConfig", "Role"},
+	functionType:             {"Tracing", "LoggingConfig", "Role"},
 	queueType:                {"RedriveAllowPolicy", "SqsManagedSseEnabled"},
-	tableType:                {"BillingMode", "DeletionProtectionEnabled", "PointInTimeRecoverySpecification", "SSESpecification"},
+	tableType:                {"BillingMode", "DeletionProtectionEnabled", "PointInTimeRecoverySpecification", "SSESpecification", "WarmThroughput"},
 	globalTableType:          {"BillingMode", "SSESpecification", "StreamSpecification"},
 	alarmType:                nil,
+	"AWS::SQS::QueuePolicy":  nil,
+	"AWS::SNS::TopicPolicy":  nil,
 	"AWS::IAM::Role":         nil,
 	"AWS::Logs::LogGroup":    nil,
 	"AWS::SNS::Topic":        nil,

@@ -109,7 +109,7 @@ func stackFunction(name, class string, variables map[string]string) Function {
 			Name: "Queue", Queue: name + "Queue", BatchSize: 10, MaximumConcurrency: 10,
 			FunctionResponseTypes: []string{"ReportBatchItemFailures"},
 		}},
-		Alias: "live", Name: name + "Function", Version: "version of " + name + "Function", PublishesAll: true, VersionDescription: "30 s + 3 s, 90 days",
+		Alias: "live", Name: name + "Function", Version: "version of " + name + "Function", PublishesAll: true, VersionDescription: "30+3 s, 90 d, PassThrough",
 		Deployment: &Deployment{Type: "Canary10Percent5Minutes"},
 	}
 	maps.Copy(f.Environment, variables)
@@ -151,7 +151,14 @@ func TestStackParameters(t *testing.T) {
 		{"small, as the demo has them", map[string]string{
 			"FunctionTimeoutSeconds": "2", "VisibilityTimeoutSeconds": "12", "LeaseMarginSeconds": "1"}, ""},
 		{"record retention of the least days", map[string]string{"RetentionDays": "40"}, ""},
-		{"record retention below", map[string]string{"RetentionDays": "39"}, `Parameters.RetentionDays is "39": its MinValue is 40`},
+		{"record retention below", map[string]string{"RetentionDays": "39"}, `Parameters.RetentionDays is "39": it must match`},
+		{"record retention of the most days", map[string]string{"RetentionDays": "3650"}, ""},
+		{"record retention above", map[string]string{"RetentionDays": "3651"}, "must be a whole number from 40 to 3650"},
+		{"record retention in fractions of days", map[string]string{"RetentionDays": "40.5"}, "must be a whole number from 40 to 3650"},
+		{"the longest lease margin", map[string]string{"LeaseMarginSeconds": "60"}, ""},
+		{"a longer lease margin", map[string]string{"LeaseMarginSeconds": "61"}, "must be a whole number from 1 to 60"},
+		{"half a second more of lease margin", map[string]string{"LeaseMarginSeconds": "3.5"}, "must be a whole number from 1 to 60"},
+		{"half a message", map[string]string{"BatchSize": "1.5"}, "Parameters.BatchSize"},
 		{"another stack's scope", map[string]string{"Scope": "210987654321/us-gov-west-1/Once-2"}, ""},
 		{"a scope that imitates a separator", map[string]string{"Scope": "once#charge"}, "Parameters.Scope"},
 		{"a scope that CloudWatch does not take", map[string]string{"Scope": ":once"}, "must be empty or letters, digits"},
@@ -160,14 +167,28 @@ func TestStackParameters(t *testing.T) {
 		{"no lease margin", map[string]string{"LeaseMarginSeconds": "0"}, "Parameters.LeaseMarginSeconds"},
 		{"a batch that needs a window", map[string]string{"BatchSize": "11"}, "Parameters.BatchSize"},
 		{"a secret", map[string]string{"StripeSecretArn": secret}, ""},
-		{"every secret", map[string]string{"StripeSecretArn": strings.Replace(secret, "stripe-AbCdEf", "*", 1)}, "the ARN of one secret"},
-		{"a secret with a name that is too long", map[string]string{"StripeSecretArn": secret + strings.Repeat("x", 200)}, "its MaxLength is 128"},
+		{"every secret", map[string]string{"StripeSecretArn": strings.Replace(secret, "stripe-AbCdEf", "*", 1)}, "the whole ARN of one secret"},
+		{"a secret without its six characters", map[string]string{"StripeSecretArn": strings.TrimSuffix(secret, "-AbCdEf")}, "the whole ARN of one secret"},
+		{"a secret with a question mark", map[string]string{"StripeSecretArn": strings.Replace(secret, "stripe", "strip?", 1)}, "the whole ARN of one secret"},
+		{"a secret with a name that is too long", map[string]string{"StripeSecretArn": strings.Replace(secret, "stripe", strings.Repeat("x", 200), 1)}, "its MaxLength is 124"},
 		{"a sender", map[string]string{"EmailFrom": "shop@example.com"}, ""},
 		{"a sender with a name", map[string]string{"EmailFrom": "Shop <shop@example.com>"}, "must be empty or one bare e-mail address"},
+		{"a sender of a domain with one label", map[string]string{"EmailFrom": "shop@localhost"}, "must be empty or one bare e-mail address"},
+		{"who may send", map[string]string{"SenderArns": "arn:aws:iam::123456789012:role/shop,arn:aws:sns:eu-central-1:123456789012:orders"}, ""},
+		{"who may send, with a space", map[string]string{"SenderArns": "arn:aws:iam::123456789012:role/shop, arn:aws:iam::123456789012:role/web"}, "must be empty or ARNs"},
+		{"who may send, by another name", map[string]string{"SenderArns": "123456789012"}, "must be empty or ARNs"},
+		{"traced", map[string]string{"Tracing": "Active"}, ""},
+		{"traced, or not", map[string]string{"Tracing": "true"}, "Parameters.Tracing"},
+		{"warm writes", map[string]string{"IntentTableWarmWrites": "40000"}, ""},
+		{"fewer warm writes than DynamoDB begins with", map[string]string{"IntentTableWarmWrites": "3999"}, "from 4000 to 9999999"},
+		{"a table that is there", map[string]string{"ExistingIntentTable": "once-IntentTable-1ABCDEF"}, ""},
+		{"a table by its ARN", map[string]string{"ExistingIntentTable": "arn:aws:dynamodb:eu-central-1:123456789012:table/once"}, "Parameters.ExistingIntentTable"},
 		{"somebody to tell", map[string]string{"NotificationEmail": "ops@example.com"}, ""},
 		{"two to tell", map[string]string{"NotificationEmail": "ops@example.com, dev@example.com"}, "must be empty or one e-mail address"},
 		{"a deployment that is neither", map[string]string{"GradualDeployment": "maybe"}, "Parameters.GradualDeployment"},
 		{"an endpoint", map[string]string{"DynamoDBEndpointUrl": "http://localhost:8000"}, ""},
+		{"an endpoint with a space", map[string]string{"DynamoDBEndpointUrl": "http://localhost:8000 "}, "Parameters.DynamoDBEndpointUrl"},
+		{"an endpoint in quotes", map[string]string{"SQSEndpointUrl": `http://localhost"`}, "Parameters.SQSEndpointUrl"},
 		{"an endpoint without its scheme", map[string]string{"DynamoDBEndpointUrl": "localhost:8000"}, "Parameters.DynamoDBEndpointUrl"},
 	}
 	for _, tt := range tests {
@@ -226,16 +247,16 @@ func TestStackVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	longestScope := "123456789012/ap-southeast-1/" + strings.Repeat("x", 63) // what a stack with the longest name that its queues allow has
-	long := strings.Repeat("x", 128-len(secret))
+	long := strings.Repeat("x", 124-len(secret))
 	values := map[string]string{
-		"FunctionTimeoutSeconds": "10", "LeaseMarginSeconds": "60", "RetentionDays": "3650", "StripeSecretArn": secret + long,
+		"FunctionTimeoutSeconds": "10", "LeaseMarginSeconds": "60", "RetentionDays": "3650", "StripeSecretArn": strings.Replace(secret, "stripe", "stripe"+long, 1),
 		"EmailFrom": "shop@example.com", "BatchSize": "1", "MaximumConcurrency": "5", "ReservedConcurrency": "1000", "LogRetentionDays": "1",
 		"VisibilityTimeoutSeconds": "720", "NotificationEmail": "ops@example.com", "GradualDeployment": "false", "Claim": "put",
-		"Scope": longestScope,
+		"Scope": longestScope, "Tracing": "Active", "SenderArns": "arn:aws:iam::123456789012:role/shop", "IntentTableWarmWrites": "40000",
 	}
 	for name := range before.Parameters {
 		value, known := values[name]
-		if address := strings.HasSuffix(name, "Url") || name == "StripeApiBase"; known == address {
+		if left := strings.HasSuffix(name, "Url") || name == "StripeApiBase" || strings.HasPrefix(name, "Existing"); known == left {
 			t.Errorf("parameter %s: no new value to try", name)
 		}
 		if !known {
@@ -247,7 +268,7 @@ func TestStackVersions(t *testing.T) {
 		}
 		for i, f := range before.Functions {
 			g := after.Functions[i]
-			changed := g.Timeout != f.Timeout || g.MemoryMB != f.MemoryMB || !maps.Equal(g.Environment, f.Environment)
+			changed := name == "Tracing" || g.Timeout != f.Timeout || g.MemoryMB != f.MemoryMB || !maps.Equal(g.Environment, f.Environment)
 			if described := g.VersionDescription != f.VersionDescription; described != changed {
 				t.Errorf("%s=%s changes settings of %s: %t, the description of its versions: %t", name, value, f.LogicalID, changed, described)
 			}
@@ -255,8 +276,8 @@ func TestStackVersions(t *testing.T) {
 	}
 	after, err := stack(t, map[string]string{
 		"FunctionTimeoutSeconds": "120", "VisibilityTimeoutSeconds": "720", "LeaseMarginSeconds": "60", "RetentionDays": "3650",
-		"StripeSecretArn": values["StripeSecretArn"], "EmailFrom": strings.Repeat("x", 128-len("@example.com")) + "@example.com",
-		"Scope": longestScope,
+		"StripeSecretArn": values["StripeSecretArn"], "EmailFrom": strings.Repeat("x", 124-len("@example.com")) + "@example.com",
+		"Scope": longestScope, "Tracing": "Active", "SenderArns": "arn:aws:iam::123456789012:role/shop", "IntentTableWarmWrites": "40000",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -59,13 +59,13 @@ var killers = []killer{
 // its histories hold the times and the orders in which they go wrong. Each pattern has a mutant.
 var explored = []*regexp.Regexp{
 	regexp.MustCompile(`^later: .*\.(Claim|Replace|Amend|Apply)\((claimCtx|ctx), `), // the claim after the effect, the answer before the end
-	regexp.MustCompile(`^later: .*\.effect\(`),                                               // the end before the effect
-	regexp.MustCompile(`^order: .*[eE]ffect\(.* before if `),                                 // the effect before the last look at the lease
-	regexp.MustCompile(`^field: Owner: .*: as in `),                                          // a takeover keeps the owner
-	regexp.MustCompile(`^field: .*\.Owner = .*: as in `),                                     // a settlement does
-	regexp.MustCompile(`^field: ClaimedAt: .*: now$`),                                        // a takeover counts the provider's window anew
-	regexp.MustCompile(`^field: .*\.ClaimedAt = .*: as in `),                                 // a settlement keeps it
-	regexp.MustCompile(`^field: Attempt: .* \+ 1: as in `),                                   // a takeover counts no attempt
+	regexp.MustCompile(`^later: .*\.effect\(`),                                      // the end before the effect
+	regexp.MustCompile(`^order: .*[eE]ffect\(.* before if `),                        // the effect before the last look at the lease
+	regexp.MustCompile(`^field: Owner: .*: as in `),                                 // a takeover keeps the owner
+	regexp.MustCompile(`^field: .*\.Owner = .*: as in `),                            // a settlement does
+	regexp.MustCompile(`^field: ClaimedAt: .*: now$`),                               // a takeover counts the provider's window anew
+	regexp.MustCompile(`^field: .*\.ClaimedAt = .*: as in `),                        // a settlement keeps it
+	regexp.MustCompile(`^field: Attempt: .* \+ 1: as in `),                          // a takeover counts no attempt
 	regexp.MustCompile(`^time: rec\.LeaseUntil\.Add\(.*SkewMargin\): without `),
 	regexp.MustCompile(`^time: .*windowMargin: without windowMargin$`),
 	regexp.MustCompile(`^time: time\.Until\(.*LeaseMargin: without `), // a lease without its margin, or without what is left of the invocation
