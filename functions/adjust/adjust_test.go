@@ -17,6 +17,7 @@ import (
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/sqsbatch"
 )
 
@@ -31,7 +32,7 @@ type books struct {
 func newBooks(t *testing.T) *books {
 	t.Helper()
 	db := intenttest.Engine(t)
-	return &books{db, intenttest.Table(t, db, "intent"), intenttest.Table(t, db, "account_id"), new(intenttest.Faults)}
+	return &books{db, calls.Name("INTENT_TABLE", intenttest.Table(t, db, "intent")), calls.Name("ACCOUNTS_TABLE", intenttest.Table(t, db, "account_id")), new(intenttest.Faults)}
 }
 
 func (b *books) open(t *testing.T, account string, balance types.AttributeValue) {

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/shared/environment"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/intenttest/canary"
 	"github.com/singleeffect/once/shared/intenttest/memdb"
 )
@@ -24,7 +25,7 @@ func TestCanaries(t *testing.T) {
 		},
 		Environment: func(*canary.Set) map[string]string { return map[string]string{"ACCOUNTS_TABLE": "accounts"} },
 		Wire: func(lookup func(string) (string, bool)) (lambda.Handler, error) {
-			batch, err := wire(t.Context(), environment.NewVariables(lookup))
+			batch, err := wire(t.Context(), environment.NewVariables(calls.Lookup(lookup), calls.Record))
 			if err != nil {
 				return nil, err
 			}

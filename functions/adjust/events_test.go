@@ -14,6 +14,7 @@ import (
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/sqsbatch"
 )
 
@@ -34,7 +35,7 @@ type function struct {
 func newFunction(t *testing.T, dead *intenttest.DeadLetters) function {
 	t.Helper()
 	db := intenttest.Engine(t)
-	accounts := intenttest.Table(t, db, "account_id")
+	accounts := calls.Name("ACCOUNTS_TABLE", intenttest.Table(t, db, "account_id"))
 	for account, balance := range map[string]types.AttributeValue{"7": cents(openingBalance), "9": &types.AttributeValueMemberS{Value: "10000"}} {
 		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &accounts, Item: map[string]types.AttributeValue{
 			"account_id": &types.AttributeValueMemberS{Value: account},
@@ -44,7 +45,7 @@ func newFunction(t *testing.T, dead *intenttest.DeadLetters) function {
 		}
 	}
 	config := sqsbatch.Config{Handler: &dynamo.Ledger[adjustment]{
-		Config: intent.Config{Scope: "once", Operation: "adjust", Store: dynamo.New(db, intenttest.Table(t, db, "intent"))},
+		Config: intent.Config{Scope: "once", Operation: "adjust", Store: dynamo.New(db, calls.Name("INTENT_TABLE", intenttest.Table(t, db, "intent")))},
 		Effect: ledger(accounts).adjust,
 	}}
 	if dead != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/shared/environment"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/intenttest/canary"
 	"github.com/singleeffect/once/shared/intenttest/memdb"
 )
@@ -34,7 +35,7 @@ func TestCanaries(t *testing.T) {
 			_, _ = w.Write([]byte(`{"id": "pi_1", "object": "payment_intent", "status": "succeeded", "latest_charge": "ch_1"}`))
 		}},
 		Wire: func(lookup func(string) (string, bool)) (lambda.Handler, error) {
-			batch, err := wire(t.Context(), environment.NewVariables(lookup))
+			batch, err := wire(t.Context(), environment.NewVariables(calls.Lookup(lookup), calls.Record))
 			if err != nil {
 				return nil, err
 			}

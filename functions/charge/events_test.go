@@ -11,6 +11,7 @@ import (
 
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intenttest"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/sqsbatch"
 )
 
@@ -26,12 +27,12 @@ type function struct {
 func newFunction(t *testing.T) function {
 	t.Helper()
 	db := intenttest.Engine(t)
-	users := intenttest.Table(t, db, userIDAttribute)
+	users := calls.Name("USERS_TABLE", intenttest.Table(t, db, userIDAttribute))
 	if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &users, Item: row("cus_7", "pm_card_visa")}); err != nil {
 		t.Fatal(err)
 	}
 	p := newProvider(t, paymentIntent("succeeded"))
-	store := dynamo.New(db, intenttest.Table(t, db, "intent"))
+	store := dynamo.New(db, calls.Name("INTENT_TABLE", intenttest.Table(t, db, "intent")))
 	batch, err := sqsbatch.New(sqsbatch.Config{Handler: chargingOf(store, p, usersTable{client: db, name: users}.user)})
 	if err != nil {
 		t.Fatal(err)

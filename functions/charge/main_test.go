@@ -8,6 +8,7 @@ import (
 
 	"github.com/singleeffect/once/shared/environment"
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/secret"
 )
 
@@ -24,10 +25,10 @@ func deployed() map[string]string {
 
 func wireWith(t *testing.T, values map[string]string) error {
 	t.Helper()
-	_, err := wire(context.Background(), environment.NewVariables(func(name string) (string, bool) {
+	_, err := wire(context.Background(), environment.NewVariables(calls.Lookup(func(name string) (string, bool) {
 		value, ok := values[name]
 		return value, ok
-	}))
+	}), calls.Record))
 	return err
 }
 
@@ -153,7 +154,7 @@ func TestClaim(t *testing.T) {
 	for claim, shares := range map[string]bool{"": true, "batch": true, "put": false} {
 		values := deployed()
 		values["CLAIM"] = claim
-		batch, err := wire(t.Context(), environment.NewVariables(func(name string) (string, bool) { v, ok := values[name]; return v, ok }))
+		batch, err := wire(t.Context(), environment.NewVariables(func(name string) (string, bool) { v, ok := values[name]; return v, ok }, calls.Record))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/secret"
 )
 
@@ -39,12 +40,12 @@ func newRotation(t *testing.T) *rotation {
 		}
 		_, _ = w.Write([]byte(paymentIntent("succeeded").body))
 	}})
-	client := secretsmanager.New(secretsmanager.Options{
-		Region: "us-east-1", BaseEndpoint: &r.manager.url, Retryer: aws.NopRetryer{},
+	client := secretsmanager.NewFromConfig(calls.Config(aws.Config{
+		Region: "us-east-1", BaseEndpoint: &r.manager.url, Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),
-	})
+	}))
 	config := apiKeyConfig("STRIPE_SECRET_ARN")
 	config.Now = func() time.Time { return r.now }
 	var err error

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/singleeffect/once/shared/environment"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 )
 
 func TestWire(t *testing.T) {
@@ -19,7 +20,7 @@ func TestWire(t *testing.T) {
 		_, err := wire(t.Context(), environment.NewVariables(func(name string) (string, bool) {
 			value, ok := deployed[name]
 			return value, ok
-		}))
+		}, calls.Record))
 		return err
 	}
 	if err := wireDeployed(); err != nil {

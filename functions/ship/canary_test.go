@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/shared/environment"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/intenttest/canary"
 	"github.com/singleeffect/once/shared/intenttest/memdb"
 )
@@ -44,7 +45,7 @@ func canaries(row func(*canary.Set) map[string]types.AttributeValue) canary.Func
 		},
 		Environment: func(*canary.Set) map[string]string { return map[string]string{"ORDERS_TABLE": "orders"} },
 		Wire: func(lookup func(string) (string, bool)) (lambda.Handler, error) {
-			batch, err := wire(context.Background(), environment.NewVariables(lookup))
+			batch, err := wire(context.Background(), environment.NewVariables(calls.Lookup(lookup), calls.Record))
 			if err != nil {
 				return nil, err
 			}

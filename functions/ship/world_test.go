@@ -16,6 +16,7 @@ import (
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/sqsbatch"
 )
 
@@ -34,7 +35,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := intenttest.Engine(t)
-	return &world{db, intenttest.Table(t, db, orderIDAttribute), new(intenttest.Faults), intenttest.NewDeadLetters(t)}
+	return &world{db, calls.Name("ORDERS_TABLE", intenttest.Table(t, db, orderIDAttribute)), new(intenttest.Faults), intenttest.NewDeadLetters(t)}
 }
 
 // reasons are those of what was quarantined so far, in that order.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/singleeffect/once/shared/environment"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 )
 
 // deployed is a complete environment of the function.
@@ -20,10 +21,10 @@ func deployed() map[string]string {
 
 func wireWith(t *testing.T, values map[string]string) error {
 	t.Helper()
-	_, err := wire(context.Background(), environment.NewVariables(func(name string) (string, bool) {
+	_, err := wire(context.Background(), environment.NewVariables(calls.Lookup(func(name string) (string, bool) {
 		value, ok := values[name]
 		return value, ok
-	}))
+	}), calls.Record))
 	return err
 }
 

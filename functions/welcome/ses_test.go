@@ -12,15 +12,16 @@ import (
 
 	"github.com/singleeffect/once/shared/environment"
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 )
 
 // sesConfig leads to a local SES. That it asks for ten attempts, as AWS_MAX_ATTEMPTS may, must not
 // matter.
 func sesConfig(url string) aws.Config {
-	return aws.Config{Region: "us-east-1", BaseEndpoint: &url, RetryMaxAttempts: 10, Credentials: aws.CredentialsProviderFunc(
+	return calls.Config(aws.Config{Region: "us-east-1", BaseEndpoint: &url, RetryMaxAttempts: 10, Credentials: aws.CredentialsProviderFunc(
 		func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
-		})}
+		})})
 }
 
 var hello = letter{subject: "Hello", text: "Hello Ada,\n"}

@@ -21,6 +21,7 @@ import (
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/sqsbatch"
 )
 
@@ -49,7 +50,9 @@ func newFixture(t *testing.T, script ...reply) *fixture {
 	t.Helper()
 	db := intenttest.Engine(t)
 	w := &fixture{db: db, ses: newFakeSES(t, script...),
-		records: intenttest.Table(t, db, "intent"), users: intenttest.Table(t, db, userIDAttribute), emails: intenttest.Table(t, db, emailIDAttribute)}
+		records: calls.Name("INTENT_TABLE", intenttest.Table(t, db, "intent")),
+		users:   calls.Name("USERS_TABLE", intenttest.Table(t, db, userIDAttribute)),
+		emails:  calls.Name("EMAILS_TABLE", intenttest.Table(t, db, emailIDAttribute))}
 	w.live(t, "7", "ada@example.com", "Ada")
 	w.live(t, "8", "bob@example.com", "")
 	w.live(t, "9", "", "Eve")

@@ -20,7 +20,7 @@ import (
 // sign-on and instance metadata; their clients were 2 MB of each binary and a quarter
 // of its start.
 func awsConfig(v *Variables) aws.Config {
-	cfg := aws.Config{Region: v.Required("AWS_REGION"), APIOptions: []func(*middleware.Stack) error{dynamo.HideAnswers}}
+	cfg := aws.Config{Region: v.Required("AWS_REGION"), APIOptions: append([]func(*middleware.Stack) error{dynamo.HideAnswers}, v.options...)}
 	if v.Optional("AWS_ACCESS_KEY_ID") == "" && v.Optional("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "" {
 		address := v.Here("AWS_CONTAINER_CREDENTIALS_FULL_URI")
 		keys := endpointcreds.New(address, func(o *endpointcreds.Options) {

@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"infra/template": nil,
 	"infra/doctor":   {"infra/template", "shared/intent", "shared/telemetry"},
 	// What tests are made of, and nothing else: the packages below it, too.
-	"shared/intenttest": {"shared/intent", "shared/intenttest/memdb"},
+	"shared/intenttest": {"shared/intent", "shared/intenttest/memdb", "shared/intenttest/calls"},
 }
 
 // What is built into a function imports one way, and nothing that tests are made

@@ -9,19 +9,23 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/aws/smithy-go/middleware"
 )
 
 // Variables reads environment variables and keeps what is wrong with them, so
 // that one error names all that is missing.
 type Variables struct {
 	lookup  func(string) (string, bool)
+	options []func(*middleware.Stack) error // of clients
 	missing []string
 	invalid []string
 }
 
-// NewVariables reads through lookup: os.LookupEnv, but for tests.
-func NewVariables(lookup func(string) (string, bool)) *Variables {
-	return &Variables{lookup: lookup}
+// NewVariables reads through lookup: os.LookupEnv, but for tests. Every client that is
+// made of the variables has the options, too, such as a recorder of calls.
+func NewVariables(lookup func(string) (string, bool), options ...func(*middleware.Stack) error) *Variables {
+	return &Variables{lookup: lookup, options: options}
 }
 
 // Required returns a variable that must be set and not empty.

@@ -8,6 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/singleeffect/once/shared/intenttest/calls"
 )
 
 // shared is the engine of this test binary. It lives as long as the process:
@@ -39,6 +42,7 @@ func client(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Clien
 	return dynamodb.New(dynamodb.Options{
 		Region:       "eu-central-1",
 		BaseEndpoint: &endpoint,
+		APIOptions:   []func(*middleware.Stack) error{calls.Record},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			// The engine refuses keys that are not alphanumeric.
 			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil

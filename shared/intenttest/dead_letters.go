@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/singleeffect/once/shared/intenttest/calls"
 )
 
 // DeadLetters is a queue for functions that quarantine messages and never hide one: it keeps what is sent. A message that
@@ -23,6 +25,7 @@ func NewDeadLetters(t testing.TB) *DeadLetters { return &DeadLetters{t: t} }
 
 // SendMessageBatch takes every message.
 func (d *DeadLetters) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	calls.Saw(in)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := &sqs.SendMessageBatchOutput{}
@@ -35,6 +38,7 @@ func (d *DeadLetters) SendMessageBatch(_ context.Context, in *sqs.SendMessageBat
 
 // ChangeMessageVisibilityBatch fails the test.
 func (d *DeadLetters) ChangeMessageVisibilityBatch(_ context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	calls.Saw(in)
 	for _, e := range in.Entries {
 		d.t.Errorf("a message is hidden for %d s: its receipt handle is %q", e.VisibilityTimeout, aws.ToString(e.ReceiptHandle))
 	}

@@ -6,6 +6,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/singleeffect/once/shared/intenttest/calls"
 )
 
 // Client is the SDK's own client in front of the database, for code that wants one, and to test what the SDK makes of answers:
@@ -15,6 +18,7 @@ func (db *DB) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 		Region:       "eu-central-1",
 		BaseEndpoint: aws.String("http://memdb"), // which nobody looks up
 		HTTPClient:   &http.Client{Transport: db},
+		APIOptions:   []func(*middleware.Stack) error{calls.Record},
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "memdb", SecretAccessKey: "memdb"}, nil
 		}),

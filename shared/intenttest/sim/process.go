@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 )
 
 // maxSkew is how far a process's clock may be off: less than the margins between two of them.
@@ -30,7 +31,10 @@ type Process struct {
 func (p *Process) Now() time.Time { return time.Now().Add(p.skew) }
 
 // DB is DynamoDB as the process reaches it.
-func (p *Process) DB() *Table { return &Table{p} }
+func (p *Process) DB() *Table {
+	calls.Name("INTENT_TABLE", Records)
+	return &Table{p}
+}
 
 // Log is the process's.
 func (p *Process) Log() *slog.Logger {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 )
 
 // QueueURL and DeadLetterURL are the addresses of the two queues.
@@ -69,10 +70,15 @@ func (w *World) Produce(s Sent, in *sqs.SendMessageInput) {
 type SQS struct{ process *Process }
 
 // SQS is the queues as the process reaches them.
-func (p *Process) SQS() *SQS { return &SQS{p} }
+func (p *Process) SQS() *SQS {
+	calls.Name("QUEUE_URL", p.world.QueueURL())
+	calls.Name("DEAD_LETTER_QUEUE_URL", p.world.DeadLetterURL())
+	return &SQS{p}
+}
 
 // ChangeMessageVisibilityBatch hides messages of the queue.
 func (s *SQS) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	calls.Saw(in)
 	name, waits := "ChangeMessageVisibility", make([]time.Duration, len(in.Entries))
 	for i, e := range in.Entries {
 		name += " " + aws.ToString(e.ReceiptHandle)
@@ -90,6 +96,7 @@ func (s *SQS) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMe
 
 // SendMessageBatch puts messages into quarantine.
 func (s *SQS) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	calls.Saw(in)
 	w := s.process.world
 	name := "SendMessage"
 	for _, e := range in.Entries {

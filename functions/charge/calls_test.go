@@ -1,0 +1,16 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/singleeffect/once/shared/intenttest/calls"
+)
+
+// The whole suite calls of AWS what testdata/calls.txt lists, and nothing else: what the function's role is to allow.
+func TestMain(m *testing.M) {
+	os.Exit(calls.Main(m, map[string]string{
+		"users": "USERS_TABLE",
+		arn:     "STRIPE_SECRET_ARN",
+	}))
+}
