@@ -10,6 +10,7 @@ import (
 
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest"
+	"github.com/singleeffect/once/shared/intenttest/calls"
 )
 
 var (
@@ -117,7 +118,7 @@ func TestC10_CutOff(t *testing.T) {
 func TestRowCannotBeWritten(t *testing.T) {
 	w := newFixture(t)
 	emails := w.emails
-	w.emails = "no-such-table"
+	w.emails = calls.Name("EMAILS_TABLE", "no-such-table")
 	first := w.worker(t, 0)
 	first.deliver(t, lesson)
 	w.emails = emails

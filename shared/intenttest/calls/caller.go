@@ -10,20 +10,25 @@ import (
 const module = "github.com/singleeffect/once/"
 
 // caller tells whether the call that is under way is the function's own, and the line of it. Frames are read from the call outwards, past
-// the SDK and what stands in for a service. The call is the function's if it comes from code that is deployed: not from a test, nor from
-// a test's use of the record store, nor from a hook of a test inside another call.
-func caller() (site string, ours bool) {
+// the SDK, if it is one of a client, and past what stands in for a service. The call is the function's if it comes from code that is
+// deployed: not from a test, nor from a test's use of the record store, nor from a hook of a test inside another call.
+func caller(client bool) (site string, ours bool) {
 	pcs := make([]uintptr, 256)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
-	return decide(func() (runtime.Frame, bool) { return frames.Next() })
+	return decide(client, frames.Next)
 }
 
-func decide(next func() (runtime.Frame, bool)) (site string, ours bool) {
-	outside, tested := false, false
-	for {
-		f, more := next()
+func decide(client bool, next func() (runtime.Frame, bool)) (site string, ours bool) {
+	inside, outside, tested := client, false, false
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = next()
+		sdks := strings.HasPrefix(f.Function, "github.com/aws/")
 		switch {
-		case strings.HasPrefix(f.Function, "github.com/aws/") || strings.HasPrefix(f.Function, module+"shared/intenttest"):
+		case inside && !(sdks && strings.Contains(f.Function, ".(*Client).")): // among them the function's own middleware
+		case inside:
+			inside = false
+		case sdks || strings.HasPrefix(f.Function, module+"shared/intenttest"):
 			if outside {
 				return site, false
 			}
@@ -37,11 +42,9 @@ func decide(next func() (runtime.Frame, bool)) (site string, ours bool) {
 				return site, true
 			}
 		}
-		if !more {
-			// What the store does on a goroutine of its own was asked for by a handler; a test calls it on its own goroutine.
-			return site, outside && !tested
-		}
 	}
+	// What the store does on a goroutine of its own was asked for by a handler; a test calls it on its own goroutine.
+	return site, outside && !tested
 }
 
 // at keeps the first line that there is.

@@ -37,13 +37,13 @@ var all = &recorder{sites: map[Call]string{}, names: map[string][]string{}}
 func Record(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("RecordCalls",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-			all.saw(in.Parameters)
+			all.saw(in.Parameters, true)
 			return next.HandleInitialize(ctx, in)
 		}), middleware.After)
 }
 
 // Saw records a call by its input, such as *sqs.SendMessageBatchInput: for what stands in for a client.
-func Saw(input any) { all.saw(input) }
+func Saw(input any) { all.saw(input, false) }
 
 // Config gives a configuration's clients the option Record.
 func Config(cfg aws.Config) aws.Config {
@@ -80,7 +80,7 @@ func (r *recorder) name(variable, resource string) {
 	}
 }
 
-func (r *recorder) saw(input any) {
+func (r *recorder) saw(input any, client bool) {
 	if !r.on.Load() {
 		return
 	}
@@ -93,7 +93,7 @@ func (r *recorder) saw(input any) {
 			continue
 		}
 		if site == "" {
-			if site, ours = caller(); !ours {
+			if site, ours = caller(client); !ours {
 				return
 			}
 		}

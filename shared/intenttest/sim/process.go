@@ -36,6 +36,13 @@ func (p *Process) DB() *Table {
 	return &Table{p}
 }
 
+// saw records a call of the function.
+func (p *Process) saw(input any) {
+	if !p.world.plan.wrong {
+		calls.Saw(input)
+	}
+}
+
 // Log is the process's.
 func (p *Process) Log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

@@ -95,6 +95,7 @@ func difference(a, b []string) string {
 // could find nothing shows nothing.
 func Finds(t *testing.T, plan Plan, histories int, fault string) {
 	t.Helper()
+	plan.wrong = true
 	var others []string
 	for seed := range uint64(histories) {
 		switch _, v := History(t, plan, seed+1); {

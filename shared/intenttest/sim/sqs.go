@@ -78,7 +78,7 @@ func (p *Process) SQS() *SQS {
 
 // ChangeMessageVisibilityBatch hides messages of the queue.
 func (s *SQS) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
-	calls.Saw(in)
+	s.process.saw(in)
 	name, waits := "ChangeMessageVisibility", make([]time.Duration, len(in.Entries))
 	for i, e := range in.Entries {
 		name += " " + aws.ToString(e.ReceiptHandle)
@@ -96,7 +96,7 @@ func (s *SQS) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMe
 
 // SendMessageBatch puts messages into quarantine.
 func (s *SQS) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
-	calls.Saw(in)
+	s.process.saw(in)
 	w := s.process.world
 	name := "SendMessage"
 	for _, e := range in.Entries {

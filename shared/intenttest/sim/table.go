@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/singleeffect/once/shared/intenttest/calls"
 	"github.com/singleeffect/once/shared/intenttest/memdb"
 )
 
@@ -62,7 +61,7 @@ func (t *Table) db() *memdb.DB { return t.process.world.DB }
 // through is one call about those items.
 func through[In, Out any](ctx context.Context, p *Process, k kind, operation string, in *In,
 	run func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error), about ...item) (out *Out, err error) {
-	calls.Saw(in)
+	p.saw(in)
 	var names []string
 	for _, it := range about {
 		names = append(names, nameOf(it))

@@ -38,6 +38,8 @@ type Plan struct {
 
 	// New makes the part of a world that is the function's own.
 	New func(*World) System
+
+	wrong bool // broken on purpose, so that its calls are not the function's
 }
 
 // System is the function's part of one world. Its methods run on the driver's goroutine, Wire's result on others. If it has a
