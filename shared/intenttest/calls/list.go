@@ -12,14 +12,15 @@ import (
 	"testing"
 )
 
-// List is where a function's calls are, seen from its folder: one a line, an action and a variable, in the order of the alphabet.
-const List = "testdata/calls.txt"
+// list is where a function's calls are, seen from its folder: one a line, an action and a variable, in the order of the alphabet. The
+// doctor reads it too.
+const list = "testdata/calls.txt"
 
 // Main runs a function's tests and returns the code to exit with. It fails where the function called what its list does not have, and,
 // if all tests ran and passed, where the list has what was never called. names are the variables of the resources that tests call by
 // fixed names, by these. The flag -write-calls writes the list of what all tests called.
 func Main(m *testing.M, names map[string]string) int {
-	write := flag.Bool("write-calls", false, "write "+List+" anew, of what the whole suite calls")
+	write := flag.Bool("write-calls", false, "write "+list+" anew, of what the whole suite calls")
 	flag.Parse()
 	for resource, variable := range names {
 		Name(variable, resource)
@@ -50,10 +51,10 @@ func (r *recorder) end(folder string, whole, write bool) error {
 		return err
 	}
 	called := r.calls()
-	file := filepath.Join(folder, List)
+	file := filepath.Join(folder, list)
 	if write {
 		if !whole {
-			return fmt.Errorf("%s is not written: not all tests ran and passed", List)
+			return fmt.Errorf("%s is not written: not all tests ran and passed", list)
 		}
 		return save(file, called)
 	}
@@ -64,12 +65,12 @@ func (r *recorder) end(folder string, whole, write bool) error {
 	var faults []string
 	for _, c := range sorted(called) {
 		if !slices.Contains(listed, c) {
-			faults = append(faults, fmt.Sprintf("%s is called in %s, and %s does not list it", c, called[c], List))
+			faults = append(faults, fmt.Sprintf("%s is called in %s, and %s does not list it", c, called[c], list))
 		}
 	}
 	for _, c := range listed {
 		if _, ok := called[c]; whole && !ok {
-			faults = append(faults, fmt.Sprintf("%s is listed in %s, and no test calls it", c, List))
+			faults = append(faults, fmt.Sprintf("%s is listed in %s, and no test calls it", c, list))
 		}
 	}
 	if len(faults) > 0 {
@@ -99,11 +100,11 @@ func load(file string) ([]Call, error) {
 		return nil, err
 	}
 	defer in.Close()
-	return Read(in)
+	return read(in)
 }
 
-// Read reads a list of calls. A line that is none is an error that quotes it.
-func Read(in io.Reader) ([]Call, error) {
+// read reads a list of calls. A line that is none is an error that quotes it.
+func read(in io.Reader) ([]Call, error) {
 	text, err := io.ReadAll(in)
 	if err != nil {
 		return nil, err
