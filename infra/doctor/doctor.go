@@ -6,7 +6,8 @@
 // What is checked is a Stack, most often what template.yaml declares. A stack that is deployed can be described by the same type: only
 // what both can tell is in it, such as a function's environment and not the parameters that it was made of.
 //
-// It says nothing of permissions, of what a provider really remembers, and of whether anybody reads what the alarms send.
+// It says nothing of what a provider really remembers, and of whether anybody reads what the alarms send. Of permissions it reads what a
+// role says itself: not managed policies, policies that SAM makes, nor boundaries.
 package doctor
 
 import (
@@ -24,6 +25,8 @@ type Stack struct {
 	// Reads are the environment variables that each function's code reads, by its folder; nil where the code is not at hand: rules that
 	// need it find nothing then. See Reads.
 	Reads map[string][]string
+	// Calls are what each function's code calls of AWS, by its folder; nil where the code is not at hand, as above. See Calls.
+	Calls map[string][]Call
 }
 
 // Rule is one thing that must hold.

@@ -33,6 +33,8 @@ func Rules() []Rule {
 		{"record-table", "the records' table has the key that the code writes", recordTable},
 		{"record-expiry", "records are deleted by the time that the code writes, and only after it", recordExpiry},
 		{"record-regions", "no two Regions both win a claim", recordRegions},
+		{"role-calls", "a role allows what its function's code, mapping and log call, and nothing else", roleCalls},
+		{"role-wildcards", "no role allows by a wildcard what can be named", roleWildcards},
 		{"variables-declared", "every variable that the code reads is declared: what is not passed is empty, and SAM passes no other", variablesDeclared},
 		{"processors", "Go runs as many threads at once as the function has processors", processors},
 		{"variables-read", "every variable that is declared is read: a setting that nothing heeds is none", variablesRead},

@@ -44,5 +44,9 @@ func stack(t *testing.T, yaml string, parameters map[string]string) Stack {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Stack{Template: parsed, Reads: reads}
+	calls, err := Calls(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Stack{Template: parsed, Reads: reads, Calls: calls}
 }

@@ -36,6 +36,12 @@ type Function struct {
 	VersionDescription string
 	// Deployment is nil where a new version gets all messages at once.
 	Deployment *Deployment
+	// Role and LogGroup are logical ids; empty where they are none of the template's.
+	Role, LogGroup string
+	// Policies says that SAM makes the role, of policies that are not read.
+	Policies bool
+	// Traced says that X-Ray traces it.
+	Traced bool
 }
 
 // Event is a function's event source mapping to one of the template's queues.
@@ -79,6 +85,7 @@ func function(p *properties, r *resource, ids ids) Function {
 	if f.Alias != "" && len(ids.alarms) > 0 {
 		f.Name, f.Version = p.self(r), p.attribute(r, "Version.Version")
 	}
+	f.identity(p)
 	folder, named := strings.CutSuffix(r.logicalID, "Function")
 	if !named || folder == "" {
 		p.errs = append(p.errs, fault("Resources."+r.logicalID, r.line, "a function's logical id is its folder's name and Function"))

@@ -13,19 +13,20 @@ const (
 	tableType       = "AWS::DynamoDB::Table"
 	globalTableType = "AWS::DynamoDB::GlobalTable"
 	alarmType       = "AWS::CloudWatch::Alarm"
+	roleType        = "AWS::IAM::Role"
 )
 
 // ignored is the one list of what is left out on purpose: the properties, by type, that change nothing about what the local stack runs.
 // A type with no properties is left out whole.
 var ignored = map[string][]string{
-	functionType:             {"Tracing", "LoggingConfig", "Role"},
+	functionType:             nil,
 	queueType:                {"RedriveAllowPolicy", "SqsManagedSseEnabled"},
 	tableType:                {"BillingMode", "DeletionProtectionEnabled", "PointInTimeRecoverySpecification", "SSESpecification", "WarmThroughput"},
 	globalTableType:          {"BillingMode", "SSESpecification", "StreamSpecification"},
 	alarmType:                nil,
+	roleType:                 {"AssumeRolePolicyDocument", "RoleName", "Path", "Description", "Tags", "MaxSessionDuration", "PermissionsBoundary"},
 	"AWS::SQS::QueuePolicy":  nil,
 	"AWS::SNS::TopicPolicy":  nil,
-	"AWS::IAM::Role":         nil,
 	"AWS::Logs::LogGroup":    nil,
 	"AWS::SNS::Topic":        nil,
 	"AWS::SNS::Subscription": nil,

@@ -109,6 +109,7 @@ func stackFunction(name, class string, variables map[string]string) Function {
 			Name: "Queue", Queue: name + "Queue", BatchSize: 10, MaximumConcurrency: 10,
 			FunctionResponseTypes: []string{"ReportBatchItemFailures"},
 		}},
+		Role: name + "Role", LogGroup: name + "LogGroup",
 		Alias: "live", Name: name + "Function", Version: "version of " + name + "Function", PublishesAll: true, VersionDescription: "30+3 s, 90 d, PassThrough",
 		Deployment: &Deployment{Type: "Canary10Percent5Minutes"},
 	}

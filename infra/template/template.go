@@ -5,8 +5,8 @@
 // error that names its path and line, unless it stands in the one list of what is left out (see ignored). Parameters keep to their
 // constraints and the template's rules hold, as CloudFormation would have it.
 //
-// It is no general SAM translator. Of resources it reads SAM functions with SQS events, SQS queues, DynamoDB tables and CloudWatch
-// alarms; of intrinsics Ref, Fn::GetAtt, Fn::Sub, Fn::FindInMap, Fn::If, and in conditions and rules Fn::Equals, Fn::Not, Fn::And,
+// It is no general SAM translator. Of resources it reads SAM functions with SQS events, SQS queues, DynamoDB tables, CloudWatch alarms
+// and IAM roles; of intrinsics Ref, Fn::GetAtt, Fn::Sub, Fn::FindInMap, Fn::If, and in conditions and rules Fn::Equals, Fn::Not, Fn::And,
 // Fn::Or, Fn::Contains and Condition, each in its long and its short form.
 package template
 
@@ -27,6 +27,9 @@ type Template struct {
 	Queues     []Queue
 	Tables     []Table
 	Alarms     []Alarm
+	Roles      []Role
+	// Region and AccountID are the options', for ARNs.
+	Region, AccountID string
 }
 
 // Options says for which account and with which parameters a template is read.
@@ -89,7 +92,7 @@ func Parse(r io.Reader, options Options) (Template, error) {
 
 // template turns the resources into our own types.
 func (e *evaluator) template(resources []*resource) (Template, error) {
-	t := Template{Parameters: e.parameters}
+	t := Template{Parameters: e.parameters, Region: e.options.Region, AccountID: e.options.AccountID}
 	ids, err := e.ids(resources)
 	if err != nil {
 		return Template{}, err
@@ -106,6 +109,8 @@ func (e *evaluator) template(resources []*resource) (Template, error) {
 			t.Functions = append(t.Functions, function(p, r, ids))
 		case alarmType:
 			t.Alarms = append(t.Alarms, alarm(p, r, ids))
+		case roleType:
+			t.Roles = append(t.Roles, role(p, r))
 		default:
 			continue
 		}
