@@ -90,5 +90,5 @@ func (c *clients) look(n ast.Node) bool {
 }
 
 func (c *clients) fail(n ast.Node, what string) {
-	c.errs = append(c.errs, fmt.Errorf("FAIL: %s: %s: nobody would record its calls", c.set.Position(n.Pos()), what))
+	c.errs = append(c.errs, fmt.Errorf("%s: %s: nobody would record its calls", c.set.Position(n.Pos()), what))
 }

@@ -31,7 +31,7 @@ func Main(m *testing.M, names map[string]string) int {
 	if err == nil {
 		return code
 	}
-	fmt.Fprintln(os.Stderr, err)
+	fmt.Printf("--- FAIL: calls of AWS\n    %v\nFAIL\n", strings.ReplaceAll(err.Error(), "\n", "\n    "))
 	return max(code, 1)
 }
 
@@ -74,7 +74,7 @@ func (r *recorder) end(folder string, whole, write bool) error {
 		}
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("FAIL: calls of AWS:\n\t%s\n\tIf the role is to change, go test . -write-calls writes the list anew", strings.Join(faults, "\n\t"))
+		return fmt.Errorf("%s\nIf the role is to change, go test . -write-calls writes the list anew", strings.Join(faults, "\n"))
 	}
 	return nil
 }
