@@ -10,7 +10,10 @@ import (
 )
 
 const (
-	shipTable   = "- {Effect: Allow, Action: [dynamodb:UpdateItem, dynamodb:GetItem], Resource: !GetAtt OrdersTable.Arn}\n"
+	ordersTable = "!If [MakesOrdersTable, !GetAtt OrdersTable.Arn, !Sub 'arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${ExistingOrdersTable}']"
+	shipTable   = "- {Effect: Allow, Action: [dynamodb:UpdateItem, dynamodb:GetItem], Resource: " + ordersTable + "}\n"
+	shipTraces  = "- !If\n                - IsTraced\n                # X-Ray knows no resource that could be named.\n" +
+		"                - {Effect: Allow, Action: [xray:PutTraceSegments, xray:PutTelemetryRecords], Resource: '*'}\n                - !Ref AWS::NoValue\n"
 	shipQueue   = "Action: [sqs:ReceiveMessage, sqs:DeleteMessage, sqs:GetQueueAttributes]\n                Resource: !GetAtt ShipQueue.Arn\n"
 	shipLog     = "Action: [logs:CreateLogStream, logs:PutLogEvents], Resource: !GetAtt ShipLogGroup.Arn}\n"
 	welcomeFrom = "                  Condition: {StringEquals: {'ses:FromAddress': !Ref EmailFrom}}\n"
@@ -28,8 +31,8 @@ var (
 var brokenRoles = []breakage{
 	{"role-calls", "an action less", "                  - dynamodb:BatchGetItem\n", "", "ChargeRole",
 		[]string{"does not allow dynamodb:BatchGetItem on IntentTable", "of ChargeFunction"}, nil},
-	{"role-calls", "an action less of a transaction", "[dynamodb:PutItem, dynamodb:GetItem], Resource: !GetAtt IntentTable.Arn",
-		"[dynamodb:GetItem], Resource: !GetAtt IntentTable.Arn", "AdjustRole", []string{"does not allow dynamodb:PutItem on IntentTable"}, nil},
+	{"role-calls", "an action less of a transaction", "[dynamodb:PutItem, dynamodb:GetItem], Resource: ",
+		"[dynamodb:GetItem], Resource: ", "AdjustRole", []string{"does not allow dynamodb:PutItem on IntentTable"}, nil},
 	{"role-calls", "nothing on the own queue", "sqs:GetQueueAttributes, sqs:ChangeMessageVisibility]\n                Resource: !GetAtt WelcomeQueue.Arn",
 		"sqs:GetQueueAttributes]\n                Resource: !GetAtt WelcomeQueue.Arn", "WelcomeRole", []string{"does not allow sqs:ChangeMessageVisibility on WelcomeQueue"}, nil},
 	{"role-calls", "an action less of the mapping", shipQueue, strings.Replace(shipQueue, "sqs:ReceiveMessage, ", "", 1), "ShipRole",
@@ -39,13 +42,16 @@ var brokenRoles = []breakage{
 		[]string{"allows dynamodb:PutItem on OrdersTable, which nothing calls"}, nil},
 	{"role-calls", "messages that nobody hides", shipQueue, strings.Replace(shipQueue, "]", ", sqs:ChangeMessageVisibility]", 1), "ShipRole",
 		[]string{"allows sqs:ChangeMessageVisibility on ShipQueue, which nothing calls"}, nil},
-	{"role-calls", "another table", shipTable, strings.Replace(shipTable, "OrdersTable", "CartsTable", 1), "ShipRole",
+	{"role-calls", "another table", shipTable, strings.ReplaceAll(shipTable, "OrdersTable", "CartsTable"), "ShipRole",
 		[]string{"does not allow dynamodb:UpdateItem on OrdersTable", "allows dynamodb:UpdateItem on CartsTable, which nothing calls"}, nil},
-	{"role-calls", "another table by its name", shipTable, strings.Replace(shipTable, "!GetAtt OrdersTable.Arn",
+	{"role-calls", "another table by its name", shipTable, strings.Replace(shipTable, ordersTable,
 		"!Sub 'arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/orders'", 1), "ShipRole",
 		[]string{"does not allow dynamodb:GetItem on OrdersTable", "allows dynamodb:GetItem on arn:aws:dynamodb:eu-central-1:123456789012:table/orders"}, nil},
-	{"role-calls", "another table in use", "ORDERS_TABLE: !Ref OrdersTable", "ORDERS_TABLE: orders", "ShipRole",
+	{"role-calls", "another table in use", "ORDERS_TABLE: !If [MakesOrdersTable, !Ref OrdersTable, !Ref ExistingOrdersTable]", "ORDERS_TABLE: orders", "ShipRole",
 		[]string{"does not allow dynamodb:GetItem on arn:aws:dynamodb:eu-central-1:123456789012:table/orders", "allows dynamodb:GetItem on OrdersTable"}, nil},
+	{"role-calls", "another table that was there", shipTable, strings.ReplaceAll(shipTable, "${ExistingOrdersTable}", "${ExistingCartsTable}"), "ShipRole",
+		[]string{"does not allow dynamodb:GetItem on arn:aws:dynamodb:eu-central-1:123456789012:table/orders", "table/carts, which nothing calls"},
+		map[string]string{"ExistingOrdersTable": "orders", "ExistingCartsTable": "carts"}},
 	{"role-calls", "another's dead-letter queue", "Action: sqs:SendMessage, Resource: !GetAtt ShipDeadLetterQueue.Arn",
 		"Action: sqs:SendMessage, Resource: !GetAtt ChargeDeadLetterQueue.Arn", "ShipRole",
 		[]string{"does not allow sqs:SendMessage on ShipDeadLetterQueue", "allows sqs:SendMessage on ChargeDeadLetterQueue"}, nil},
@@ -58,8 +64,8 @@ var brokenRoles = []breakage{
 		[]string{"allows ses:SendEmail on arn:aws:ses:eu-central-1:123456789012:identity/*, which nothing calls"}, map[string]string{"NotificationEmail": "ops@example.com"}},
 	{"role-calls", "what is denied again", shipTable, shipTable + indent + "- {Effect: Deny, Action: dynamodb:Update*, Resource: !GetAtt OrdersTable.Arn}\n", "ShipRole",
 		[]string{"does not allow dynamodb:UpdateItem on OrdersTable"}, nil},
-	{"role-calls", "no traces", "      Role: !GetAtt ShipRole.Arn\n", "      Role: !GetAtt ShipRole.Arn\n      Tracing: Active\n", "ShipRole",
-		[]string{"does not allow xray:PutTelemetryRecords on *"}, nil},
+	{"role-calls", "no traces", shipLog + indent + shipTraces, shipLog, "ShipRole",
+		[]string{"does not allow xray:PutTelemetryRecords on *"}, map[string]string{"Tracing": "Active"}},
 	{"role-calls", "traces of nothing", shipTable, shipTable + indent + "- {Effect: Allow, Action: [xray:PutTraceSegments], Resource: '*'}\n", "ShipRole",
 		[]string{"allows xray:PutTraceSegments on *, which nothing calls"}, nil},
 	{"role-calls", "another's role", "Role: !GetAtt ShipRole.Arn", "Role: !GetAtt ClearcartRole.Arn", "ClearcartRole",
@@ -68,9 +74,9 @@ var brokenRoles = []breakage{
 	{"role-wildcards", "all actions", shipTable, strings.Replace(shipTable, "[dynamodb:UpdateItem, dynamodb:GetItem]", "dynamodb:*", 1), "ShipRole",
 		[]string{"allows dynamodb:* on OrdersTable: a wildcard"}, nil},
 	{"role-wildcards", "some actions", shipTable, strings.Replace(shipTable, "dynamodb:GetItem", "dynamodb:Get*", 1), "ShipRole", []string{"dynamodb:Get* on OrdersTable"}, nil},
-	{"role-wildcards", "everything", shipTable, strings.Replace(shipTable, "!GetAtt OrdersTable.Arn", "'*'", 1), "ShipRole",
+	{"role-wildcards", "everything", shipTable, strings.Replace(shipTable, ordersTable, "'*'", 1), "ShipRole",
 		[]string{"allows dynamodb:UpdateItem, dynamodb:GetItem on *: a wildcard"}, nil},
-	{"role-wildcards", "all tables", shipTable, strings.Replace(shipTable, "!GetAtt OrdersTable.Arn",
+	{"role-wildcards", "all tables", shipTable, strings.Replace(shipTable, ordersTable,
 		"!Sub 'arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/*'", 1), "ShipRole", []string{"on arn:aws:dynamodb:eu-central-1:123456789012:table/*"}, nil},
 	{"role-wildcards", "any sender", welcomeFrom, "", "WelcomeRole", []string{"allows ses:SendEmail on arn:aws:ses:eu-central-1:123456789012:identity/*"}, withEmail},
 	{"role-wildcards", "senders like it", welcomeFrom, strings.Replace(welcomeFrom, "StringEquals", "StringLike", 1), "WelcomeRole",
@@ -81,13 +87,18 @@ var brokenRoles = []breakage{
 
 // Roles that say the same in another way are as good.
 func TestSoundRoles(t *testing.T) {
+	for _, parameters := range []map[string]string{{"Tracing": "Active"}, {"ExistingOrdersTable": "orders", "ExistingIntentTable": "intents"}} {
+		for _, f := range Check(stack(t, text(t), parameters)) {
+			t.Errorf("%v: %v", parameters, f)
+		}
+	}
 	for _, tt := range []struct {
 		name  string
 		edits []string // old, new, …
 	}{
-		{"a table by its name", []string{shipTable, strings.Replace(shipTable, "!GetAtt OrdersTable.Arn",
+		{"a table by its name", []string{shipTable, strings.Replace(shipTable, ordersTable,
 			"!Sub 'arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${OrdersTable}'", 1)}},
-		{"a table of others", []string{"ORDERS_TABLE: !Ref OrdersTable", "ORDERS_TABLE: orders", shipTable, strings.Replace(shipTable, "!GetAtt OrdersTable.Arn",
+		{"a table of others", []string{"ORDERS_TABLE: !If [MakesOrdersTable, !Ref OrdersTable, !Ref ExistingOrdersTable]", "ORDERS_TABLE: orders", shipTable, strings.Replace(shipTable, ordersTable,
 			"!Sub 'arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/orders'", 1)}},
 		{"two statements", []string{shipTable, strings.Replace(shipTable, "[dynamodb:UpdateItem, dynamodb:GetItem]", "dynamodb:UpdateItem", 1) + indent +
 			strings.Replace(shipTable, "[dynamodb:UpdateItem, dynamodb:GetItem]", "dynamodb:GetItem", 1)}},

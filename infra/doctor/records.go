@@ -22,13 +22,18 @@ func (s Stack) recordTables() []template.Table {
 	})
 }
 
+// strange tells whether a table is neither the stack's nor one that was there before and that a parameter names.
+func (s Stack) strange(table string) bool {
+	if table != "" && slices.Contains(slices.Collect(maps.Values(s.Parameters)), table) {
+		return false
+	}
+	return !slices.ContainsFunc(s.Tables, func(t template.Table) bool { return t.Ref == table })
+}
+
 func recordTable(s Stack, found report) {
 	for _, f := range s.Functions {
 		name := f.Environment["INTENT_TABLE"]
-		if name != "" && slices.Contains(slices.Collect(maps.Values(s.Parameters)), name) {
-			continue // one that is there before the stack
-		}
-		if !slices.ContainsFunc(s.Tables, func(t template.Table) bool { return t.Ref == name }) {
+		if s.strange(name) {
 			var tables []string
 			for _, t := range s.Tables {
 				tables = append(tables, t.Ref)

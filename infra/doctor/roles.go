@@ -37,7 +37,7 @@ var (
 )
 
 // roleCalls leaves out roles of functions whose calls are not at hand, and what another rule finds first: a variable that is not declared,
-// a queue that is not the function's own.
+// a queue that is not the function's own, a record table that is nobody's.
 func roleCalls(s Stack, found report) {
 	for _, r := range s.Roles {
 		var needs []need
@@ -48,7 +48,7 @@ func roleCalls(s Stack, found report) {
 				continue
 			}
 			functions = append(functions, f.LogicalID)
-			more, known := s.needs(f, r)
+			more, known := s.needs(f)
 			needs, judged = append(needs, more...), judged && known
 		}
 		if len(functions) == 0 || !judged {
@@ -71,7 +71,7 @@ func roleCalls(s Stack, found report) {
 }
 
 // needs returns what a function needs of its role; false where that cannot be said.
-func (s Stack) needs(f template.Function, r template.Role) ([]need, bool) {
+func (s Stack) needs(f template.Function) ([]need, bool) {
 	calls, known := s.Calls[f.Folder]
 	if !known || len(f.Events) != 1 || f.LogGroup == "" || f.Policies {
 		return nil, false
@@ -92,7 +92,7 @@ func (s Stack) needs(f template.Function, r template.Role) ([]need, bool) {
 			continue
 		}
 		n, known := s.need(c.Action, value)
-		if !known || c.Variable == "INTENT_TABLE" && s.strange(value) && !names(r, n.resource) {
+		if !known || c.Variable == "INTENT_TABLE" && s.strange(value) {
 			return nil, false
 		}
 		needs = append(needs, n)
@@ -132,13 +132,4 @@ func (s Stack) need(action, value string) (need, bool) {
 		n.resource, n.sender = "", value
 	}
 	return n, true
-}
-
-// strange tells whether a table is none of the stack's. Of the records' the rule on their table says so.
-func (s Stack) strange(table string) bool {
-	return !slices.ContainsFunc(s.Tables, func(t template.Table) bool { return t.Ref == table })
-}
-
-func names(r template.Role, resource string) bool {
-	return slices.ContainsFunc(r.Statements, func(s template.Statement) bool { return slices.Contains(s.Resources, resource) })
 }
