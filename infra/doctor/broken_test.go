@@ -145,7 +145,7 @@ var broken = []breakage{
 }
 
 func TestBroken(t *testing.T) {
-	for _, tt := range slices.Concat(broken, brokenAlarms, brokenRoles) {
+	for _, tt := range slices.Concat(broken, brokenAlarms, brokenRoles, brokenPolicies) {
 		t.Run(tt.rule+"/"+tt.name, func(t *testing.T) {
 			whole := text(t)
 			edited := strings.Replace(whole, tt.old, tt.new, 1)
@@ -180,7 +180,7 @@ func TestEveryRuleIsBroken(t *testing.T) {
 		}
 		names[rule.Name] = true
 	}
-	all := slices.Concat(broken, brokenAlarms, brokenRoles)
+	all := slices.Concat(broken, brokenAlarms, brokenRoles, brokenPolicies)
 	for _, tt := range all {
 		if !names[tt.rule] {
 			t.Errorf("%s: there is no such rule", tt.rule)

@@ -23,7 +23,8 @@ func TestTemplate(t *testing.T) {
 	const secret = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf"
 	sound(t, map[string]string{"StripeSecretArn": secret, "EmailFrom": "shop@example.com", "NotificationEmail": "ops@example.com"})
 	sound(t, map[string]string{"Scope": "123456789012/us-east-1/once"})
-	sound(t, map[string]string{"ExistingIntentTable": "once-IntentTable-1ABCDEF", "Tracing": "Active", "IntentTableWarmWrites": "40000"})
+	sound(t, map[string]string{"ExistingIntentTable": "once-IntentTable-1ABCDEF", "Tracing": "Active", "IntentTableWarmWrites": "40000",
+		"SenderArns": "arn:aws:iam::123456789012:role/shop,arn:aws:sns:eu-central-1:123456789012:orders"})
 	// As the demo has them.
 	sound(t, map[string]string{
 		"FunctionTimeoutSeconds": "2", "VisibilityTimeoutSeconds": "12", "LeaseMarginSeconds": "1", "MaximumConcurrency": "2",

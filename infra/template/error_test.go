@@ -39,7 +39,7 @@ func TestErrors(t *testing.T) {
 		{"an unknown global", "Globals: {Api: {}}\nResources: {}\n", []string{"Globals.Api"}},
 		{"no resources", "Description: x\n", []string{"has no Resources"}},
 
-		{"an unknown intrinsic", one("!Split [a, b]"), []string{"Resources.OneFunction.Properties.Environment.Variables.IT (line", "Fn::Split"}},
+		{"an unknown intrinsic", one("!Cidr [a, b]"), []string{"Resources.OneFunction.Properties.Environment.Variables.IT (line", "Fn::Cidr"}},
 		{"an unknown intrinsic in its long form", one("{Fn::Transform: x}"), []string{"Variables.IT", "unknown intrinsic Fn::Transform"}},
 		{"an intrinsic beside keys", one("{Fn::Sub: x, y: z}"), []string{"Variables.IT", "beside other keys"}},
 		{"null", one("null"), []string{"Variables.IT", "is null"}},

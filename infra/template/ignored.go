@@ -13,6 +13,9 @@ const (
 	tableType       = "AWS::DynamoDB::Table"
 	globalTableType = "AWS::DynamoDB::GlobalTable"
 	alarmType       = "AWS::CloudWatch::Alarm"
+	queuePolicyType = "AWS::SQS::QueuePolicy"
+	topicPolicyType = "AWS::SNS::TopicPolicy"
+	topicType       = "AWS::SNS::Topic"
 	roleType        = "AWS::IAM::Role"
 )
 
@@ -20,14 +23,14 @@ const (
 // A type with no properties is left out whole.
 var ignored = map[string][]string{
 	functionType:             nil,
-	queueType:                {"RedriveAllowPolicy", "SqsManagedSseEnabled"},
+	queueType:                {"RedriveAllowPolicy"},
 	tableType:                {"BillingMode", "DeletionProtectionEnabled", "PointInTimeRecoverySpecification", "SSESpecification", "WarmThroughput"},
 	globalTableType:          {"BillingMode", "SSESpecification", "StreamSpecification"},
 	alarmType:                nil,
 	roleType:                 {"AssumeRolePolicyDocument", "RoleName", "Path", "Description", "Tags", "MaxSessionDuration", "PermissionsBoundary"},
-	"AWS::SQS::QueuePolicy":  nil,
-	"AWS::SNS::TopicPolicy":  nil,
+	queuePolicyType:          nil,
+	topicPolicyType:          nil,
 	"AWS::Logs::LogGroup":    nil,
-	"AWS::SNS::Topic":        nil,
+	topicType:                nil,
 	"AWS::SNS::Subscription": nil,
 }

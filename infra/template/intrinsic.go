@@ -22,6 +22,8 @@ func (e *evaluator) call(path, name string, argument *yaml.Node) (any, error) {
 		return e.sub(path, argument)
 	case "Fn::FindInMap":
 		return e.findInMap(path, argument)
+	case "Fn::Split":
+		return e.split(path, argument)
 	default:
 		return nil, fault(path, argument.Line, "unknown intrinsic %s", name)
 	}
@@ -153,4 +155,23 @@ func (e *evaluator) findInMap(path string, argument *yaml.Node) (any, error) {
 		return nil, fault(at, found.Line, "is neither a value nor a list")
 	}
 	return e.value(at, found)
+}
+
+// split takes [separator, text].
+func (e *evaluator) split(path string, argument *yaml.Node) (any, error) {
+	if !isList(argument) || len(argument.Content) != 2 {
+		return nil, fault(path, argument.Line, "Fn::Split takes a separator and a text")
+	}
+	var parts [2]string
+	for i, part := range argument.Content {
+		var err error
+		if parts[i], err = e.text(path, part); err != nil {
+			return nil, err
+		}
+	}
+	var all []any
+	for part := range strings.SplitSeq(parts[1], parts[0]) {
+		all = append(all, part)
+	}
+	return all, nil
 }

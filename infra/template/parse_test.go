@@ -160,11 +160,11 @@ Resources:
 	}
 	want := []Queue{
 		{
-			LogicalID: "Orders", Name: "test-orders.fifo", URL: "http://localhost/Orders", FIFO: true, ContentBasedDeduplication: true,
+			LogicalID: "Orders", Name: "test-orders.fifo", URL: "http://localhost/Orders", FIFO: true, ContentBasedDeduplication: true, Encrypted: true,
 			DeduplicationScope: "messageGroup", ThroughputLimit: "perQueue", VisibilityTimeout: 7e9, Delay: 2e9, Retention: 60e9, Redrive: &Redrive{Target: "Dead", MaxReceiveCount: 5},
 		},
 		{
-			LogicalID: "Dead", URL: "http://localhost/Dead", FIFO: true, DeduplicationScope: "queue", ThroughputLimit: "perQueue",
+			LogicalID: "Dead", URL: "http://localhost/Dead", FIFO: true, Encrypted: true, DeduplicationScope: "queue", ThroughputLimit: "perQueue",
 			VisibilityTimeout: 30e9, Retention: 345600e9,
 		},
 	}

@@ -28,6 +28,8 @@ type Queue struct {
 	// ThroughputLimit is what a FIFO queue's quota of requests is for: perQueue (SQS's default) or perMessageGroupId. Empty for a
 	// standard queue.
 	ThroughputLimit string
+	// Encrypted tells of messages that are encrypted where SQS keeps them, by its own key or by one of KMS; SQS does so unless told not to.
+	Encrypted bool
 	// Redrive is nil where messages are received until their retention ends.
 	Redrive *Redrive
 }
@@ -57,6 +59,7 @@ func queue(p *properties, r *resource, ids ids) Queue {
 		Retention:                 time.Duration(p.number("MessageRetentionPeriod", defaultRetention, minRetention, maxRetained)) * time.Second,
 		FIFO:                      p.flag("FifoQueue", false),
 		ContentBasedDeduplication: p.flag("ContentBasedDeduplication", false),
+		Encrypted:                 p.flag("SqsManagedSseEnabled", true) || p.text("KmsMasterKeyId", "") != "",
 	}
 	if q.Name != "" && q.FIFO != strings.HasSuffix(q.Name, ".fifo") {
 		p.fail("QueueName", r.line, "is %q while FifoQueue is %t: a FIFO queue's name, and no other, ends in .fifo", q.Name, q.FIFO)

@@ -20,6 +20,8 @@ type Role struct {
 type Statement struct {
 	// Effect is Allow or Deny.
 	Effect string
+	// Principals are whom a queue's or a topic's policy speaks of: *, or a kind and a name, such as "Service sns.amazonaws.com".
+	Principals []string
 	// Actions are as in the policy, such as dynamodb:PutItem, with their wildcards.
 	Actions []string
 	// Resources are logical ids where the policy names a resource of the template, by its Arn or by its name, and else what it says: an
@@ -62,7 +64,7 @@ func role(p *properties, r *resource) Role {
 
 func statement(p *properties) Statement {
 	s := Statement{
-		Effect:  p.oneOf("Effect", p.required("Effect"), []string{"Allow", "Deny"}),
+		Effect: p.oneOf("Effect", p.required("Effect"), []string{"Allow", "Deny"}), Principals: p.principals(),
 		Actions: p.oneOrMore("Action"), Resources: p.oneOrMore("Resource"), Conditions: map[string][]string{},
 	}
 	p.ignore("Sid")
@@ -88,13 +90,29 @@ func (p *properties) oneOrMore(name string) []string {
 		p.fail(name, p.line, "is missing")
 		return nil
 	}
-	n, err := p.evaluator.choose(join(p.path, name), n)
-	if err != nil || n == nil || !isList(n) {
-		return []string{p.required(name)}
+	line := n.Line
+	if n = p.take(name); n == nil {
+		return nil
 	}
-	values := p.texts(name)
+	value, err := p.evaluator.value(join(p.path, name), n)
+	if err != nil {
+		p.errs = append(p.errs, err)
+		return nil
+	}
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	var values []string
+	for _, item := range list {
+		text, ok := item.(string)
+		if !ok {
+			p.fail(name, line, "is no list of single values")
+		}
+		values = append(values, text)
+	}
 	if len(values) == 0 {
-		p.fail(name, n.Line, "is empty")
+		p.fail(name, line, "is empty")
 	}
 	return values
 }
@@ -107,7 +125,7 @@ var named = []struct{ service, after, attribute string }{{"dynamodb", "table/", 
 
 // resourceOf is the logical id of the resource that an ARN of a policy names, or the ARN where it names none of the template's.
 func (e *evaluator) resourceOf(arn string) string {
-	if parts := referenceAlone.FindStringSubmatch(arn); parts != nil && parts[2] == "Arn" {
+	if parts := referenceAlone.FindStringSubmatch(arn); parts != nil && (parts[2] == "Arn" || parts[2] == "" && e.resources[parts[1]].kind == topicType) {
 		return parts[1]
 	}
 	for _, by := range named {

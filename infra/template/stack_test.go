@@ -132,6 +132,7 @@ func stackQueues(name string) []Queue {
 	queues := []Queue{queue, dead}
 	for i := range queues {
 		q := &queues[i]
+		q.Encrypted = true
 		q.URL = "http://localhost/" + q.LogicalID
 		if name == "Adjust" {
 			q.FIFO, q.DeduplicationScope, q.ThroughputLimit = true, "messageGroup", "perMessageGroupId"

@@ -6,7 +6,7 @@
 // constraints and the template's rules hold, as CloudFormation would have it.
 //
 // It is no general SAM translator. Of resources it reads SAM functions with SQS events, SQS queues, DynamoDB tables, CloudWatch alarms
-// and IAM roles; of intrinsics Ref, Fn::GetAtt, Fn::Sub, Fn::FindInMap, Fn::If, and in conditions and rules Fn::Equals, Fn::Not, Fn::And,
+// and IAM roles; of intrinsics Ref, Fn::GetAtt, Fn::Sub, Fn::FindInMap, Fn::Split, Fn::If, and in conditions and rules Fn::Equals, Fn::Not, Fn::And,
 // Fn::Or, Fn::Contains and Condition, each in its long and its short form.
 package template
 
@@ -28,6 +28,10 @@ type Template struct {
 	Tables     []Table
 	Alarms     []Alarm
 	Roles      []Role
+	// Policies are those of queues and topics.
+	Policies []Policy
+	// Topics are logical ids.
+	Topics []string
 	// Region and AccountID are the options', for ARNs.
 	Region, AccountID string
 }
@@ -109,6 +113,13 @@ func (e *evaluator) template(resources []*resource) (Template, error) {
 			t.Functions = append(t.Functions, function(p, r, ids))
 		case alarmType:
 			t.Alarms = append(t.Alarms, alarm(p, r, ids))
+		case queuePolicyType:
+			t.Policies = append(t.Policies, policy(p, r, "Queues"))
+		case topicPolicyType:
+			t.Policies = append(t.Policies, policy(p, r, "Topics"))
+		case topicType:
+			t.Topics = append(t.Topics, r.logicalID)
+			continue
 		case roleType:
 			t.Roles = append(t.Roles, role(p, r))
 		default:

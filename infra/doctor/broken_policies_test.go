@@ -1,0 +1,29 @@
+package doctor
+
+const (
+	plain   = "            Condition: {Bool: {'aws:SecureTransport': 'false'}}\n"
+	toShip  = "          - Sid: EncryptedInTransit\n            Effect: Deny\n            Principal: '*'\n            Action: sqs:*\n            Resource: !GetAtt ShipQueue.Arn\n" + plain
+	toTopic = "            Action: [sns:Publish, sns:Subscribe]\n            Resource: !Ref AlarmTopic\n" + plain
+)
+
+// brokenPolicies are breakages of the policies of queues and topics.
+var brokenPolicies = []breakage{
+	{"over-tls", "a queue without", toShip, "", "ShipQueue", []string{"sqs:SendMessage", "aws:SecureTransport"}, nil},
+	{"over-tls", "a queue that refuses TLS", toShip, toShip[:len(toShip)-len("'false'}}\n")] + "'true'}}\n", "ShipQueue", []string{"is false"}, nil},
+	{"over-tls", "of another queue", "Queues: [!Ref ShipQueue]", "Queues: [!Ref WelcomeQueue]", "ShipQueue", []string{"no policy"}, nil},
+	{"over-tls", "for some alone", "            Condition: {Bool: {'aws:SecureTransport': 'false'}}\n          - Fn::If:",
+		"            Condition: {Bool: {'aws:SecureTransport': 'false'}, StringEquals: {'aws:PrincipalAccount': x}}\n          - Fn::If:", "ChargeQueue",
+		[]string{"everybody"}, nil},
+	{"over-tls", "a topic without", toTopic, "            Action: sns:Subscribe\n            Resource: !Ref AlarmTopic\n" + plain, "AlarmTopic", []string{"sns:Publish"}, nil},
+
+	{"dead-letter-senders", "another's role", "ArnNotEquals: {'aws:PrincipalArn': !GetAtt ShipRole.Arn}", "ArnNotEquals: {'aws:PrincipalArn': !GetAtt ChargeRole.Arn}",
+		"ShipDeadLetterQueue", []string{"all but ShipRole"}, nil},
+	{"dead-letter-senders", "not even SQS", "              ArnNotEquals: {'aws:PrincipalArn': !GetAtt ShipRole.Arn}\n              Bool: {'aws:PrincipalIsAWSService': 'false'}\n",
+		"              ArnNotEquals: {'aws:PrincipalArn': !GetAtt ShipRole.Arn}\n", "ShipDeadLetterQueue", []string{"and SQS"}, nil},
+
+	{"open-doors", "any account's alarms", "              StringEquals: {'aws:SourceAccount': !Ref AWS::AccountId}\n              ArnLike: {'aws:SourceArn': !Sub " +
+		"'arn:${AWS::Partition}:cloudwatch:${AWS::Region}:${AWS::AccountId}:alarm:*'}\n", "              StringEquals: {'aws:RequestedRegion': !Ref AWS::Region}\n",
+		"AlarmTopicPolicy", []string{"sns:Publish", "Service cloudwatch.amazonaws.com"}, nil},
+
+	{"encrypted", "not at all", "      SqsManagedSseEnabled: true\n", "      SqsManagedSseEnabled: false\n", "ChargeQueue", []string{"as they are"}, nil},
+}

@@ -1,0 +1,94 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/singleeffect/once/infra/template"
+)
+
+// statements are those of a queue's or a topic's policies.
+func (s Stack) statements(logicalID string) (all []template.Statement) {
+	for _, p := range s.Policies {
+		if slices.Contains(p.Of, logicalID) {
+			all = append(all, p.Statements...)
+		}
+	}
+	return all
+}
+
+// denies tells whether one of the statements denies everybody an action on a resource under exactly these conditions.
+func denies(statements []template.Statement, action, resource string, conditions map[string]string) bool {
+	return slices.ContainsFunc(statements, func(s template.Statement) bool {
+		if s.Effect != "Deny" || !slices.Equal(s.Principals, []string{"*"}) || !slices.Contains(s.Resources, resource) || len(s.Conditions) != len(conditions) {
+			return false
+		}
+		for key, value := range conditions {
+			if !slices.Equal(s.Conditions[key], []string{value}) {
+				return false
+			}
+		}
+		service, _, _ := strings.Cut(action, ":")
+		return slices.Contains(s.Actions, action) || slices.Contains(s.Actions, service+":*")
+	})
+}
+
+// overTLS asks for the one statement by which AWS refuses plain HTTP (Amazon SQS developer guide, "Amazon SQS security best practices").
+func overTLS(s Stack, found report) {
+	plain := map[string]string{"Bool aws:SecureTransport": "false"}
+	need := func(logicalID, action string) {
+		if !denies(s.statements(logicalID), action, logicalID, plain) {
+			found(logicalID, "has no policy that denies everybody %s where aws:SecureTransport is false", action)
+		}
+	}
+	for _, q := range s.Queues {
+		need(q.LogicalID, "sqs:SendMessage")
+	}
+	for _, t := range s.Topics {
+		need(t, "sns:Publish")
+	}
+}
+
+// deadLetterSenders leaves SQS's own moves alone, which come from a service of AWS. What several functions share is another rule's.
+func deadLetterSenders(s Stack, found report) {
+	users, roles := s.users(), map[string]int{}
+	for _, f := range s.Functions {
+		roles[f.Role]++
+	}
+	for _, f := range s.feeds() {
+		if f.dead == nil || len(users[f.dead.LogicalID]) > 1 || f.Role == "" || roles[f.Role] > 1 {
+			continue
+		}
+		others := map[string]string{"ArnNotEquals aws:PrincipalArn": "${" + f.Role + ".Arn}", "Bool aws:PrincipalIsAWSService": "false"}
+		if !denies(s.statements(f.dead.LogicalID), "sqs:SendMessage", f.dead.LogicalID, others) {
+			found(f.dead.LogicalID, "has no policy that denies sqs:SendMessage to all but %s and SQS", f.Role)
+		}
+	}
+}
+
+// openDoors looks for whom a policy lets in from anywhere.
+func openDoors(s Stack, found report) {
+	for _, p := range s.Policies {
+		for _, st := range p.Statements {
+			if st.Effect != "Allow" {
+				continue
+			}
+			bound := false
+			for condition := range st.Conditions {
+				_, key, _ := strings.Cut(condition, " ")
+				bound = bound || slices.Contains([]string{"aws:SourceAccount", "aws:SourceArn", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalOrgID"}, key)
+			}
+			if !bound {
+				found(p.LogicalID, "allows %q to %q, whatever account they act for", st.Actions, st.Principals)
+			}
+		}
+	}
+}
+
+func encrypted(s Stack, found report) {
+	for _, q := range s.Queues {
+		if !q.Encrypted {
+			found(q.LogicalID, "keeps its messages as they are: SqsManagedSseEnabled is false, and it has no KmsMasterKeyId")
+		}
+	}
+}
