@@ -51,7 +51,7 @@ build: ## build each function without SAM, into .build/arm64 (or ARCHITECTURE=x8
 # Built and then exec'd, not `go run`, which passes no signal on: whoever ends make ends the stack.
 local = @cd infra/local && go build -o ../../.build/local . >&2 && exec ../../.build/local
 
-.PHONY: demo up invoke soak
+.PHONY: demo up invoke soak e2e
 demo: ## run every function and its naive twin while workers are killed, and count the effects (N=100 intents of each kind)
 	$(local) demo $(if $(N),--intents=$(N))
 
@@ -64,6 +64,9 @@ invoke: ## invoke one function with one event: FUNCTION=charge EVENT=events/<nam
 
 soak: ## kill every function by the hundred while the network fails, and count the effects (INTENTS=5000 KILLS=500 SEED=1)
 	$(local) soak $(if $(INTENTS),--intents=$(INTENTS)) $(if $(KILLS),--kills=$(KILLS)) $(if $(SEED),--seed=$(SEED))
+
+e2e: ## deploy broken versions of a function here, and see that the alarms of template.yaml take each back
+	$(local) e2e
 
 .PHONY: proof scoreboard bench
 proof: ## prove it, for about an hour: millions of histories, mutants of the code, worker processes, the formal model

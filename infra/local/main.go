@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/singleeffect/once/infra/local/demo"
+	"github.com/singleeffect/once/infra/local/e2e"
 	"github.com/singleeffect/once/infra/local/soak"
 	"github.com/singleeffect/once/infra/local/stack"
 )
@@ -23,6 +24,7 @@ func main() {
 		Up     upCommand     `cmd:"" help:"Start the tables, the queues and stand-ins for Stripe and SES, and say how to invoke the functions on them."`
 		Invoke invokeCommand `cmd:"" help:"Invoke one function with one event: by SAM where SAM and Docker are there, else by the runtime emulator."`
 		Demo   demoCommand   `cmd:"" help:"Run the functions and their naive twins while workers are killed, and count the effects."`
+		E2e    e2eCommand    `cmd:"" name:"e2e" help:"Deploy broken versions of a function, and see that the alarms of template.yaml take each back."`
 		Soak   soakCommand   `cmd:"" help:"Run the functions through many intents while workers are killed and the network fails, and count the effects."`
 	}
 	parsed := kong.Parse(&commands, kong.Name("local"), kong.Description("Once on this machine."), kong.UsageOnError(),
@@ -74,6 +76,27 @@ func (c *soakCommand) Run(ctx context.Context) error {
 	report, err := soak.Run(ctx, soak.Config{
 		Root: root, Intents: c.Intents, Kills: c.Kills, Seed: c.Seed, Progress: os.Stderr, Log: log,
 	})
+	if err != nil {
+		return err
+	}
+	if err := report.JSON(os.Stdout); err != nil {
+		return err
+	}
+	return report.Err()
+}
+
+type e2eCommand struct {
+	Log string `help:"File for the functions' own output."`
+}
+
+// Run prints the story to standard error and the JSON line to standard output.
+func (c *e2eCommand) Run(ctx context.Context) error {
+	root, log, err := rootAndLog(c.Log)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	report, err := e2e.Run(ctx, e2e.Config{Root: root, Progress: os.Stderr, Log: log})
 	if err != nil {
 		return err
 	}
