@@ -65,7 +65,7 @@ func TestUpAndInvoke(t *testing.T) {
 	}()
 	told := readUntil(t, bufio.NewReader(reader), "Ctrl-C")
 	for _, want := range []string{
-		"IntentTable", "ChargeDeadLetterQueue", "\nSES ", "sam local invoke ChargeFunction --event events/charge-first-delivery.json --env-vars ",
+		"IntentTable", "ChargeDeadLetterQueue", "\nSES ", "sam local invoke ChargeFunction --template .build/" + architecture() + "/template.yaml --event events/charge-first-delivery.json --env-vars ",
 		"make invoke FUNCTION=adjust", "make invoke FUNCTION=ship", "make invoke FUNCTION=clearcart", "make invoke FUNCTION=welcome",
 	} {
 		if !strings.Contains(told, want) {

@@ -1,6 +1,10 @@
 package dynamo_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,5 +47,20 @@ func TestExpiredRefusalIsReplaced(t *testing.T) {
 		if err != nil || standing.Owner != next.Owner {
 			t.Errorf("%s: got %+v and error %v, want our claim", name, standing, err)
 		}
+	}
+}
+
+// A client hides what DynamoDB says of a request, whoever configures it (C73).
+func TestClientHidesAnswers(t *testing.T) {
+	const quoted = "The parameter cannot be converted to a numeric value: order-8821"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprintf(w, `{"__type":"com.amazon.coral.validate#ValidationException","message":%q}`, quoted)
+	}))
+	defer server.Close()
+	client := dynamo.NewClient(aws.Config{Region: "eu-central-1", BaseEndpoint: &server.URL, Credentials: aws.AnonymousCredentials{}})
+	_, err := client.ListTables(t.Context(), nil)
+	if err == nil || strings.Contains(err.Error(), quoted) || !strings.Contains(err.Error(), "ValidationException") {
+		t.Errorf("got %v, want its code, and not what it says", err)
 	}
 }

@@ -23,6 +23,7 @@ func TestAnswersAreHiddenC73(t *testing.T) {
 		"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException":     false,
 		"com.amazonaws.dynamodb.v20120810#SomethingThatThisReleaseDoesNotKnow": false,
 		"com.amazon.coral.service#AccessDeniedException":                       true, // it quotes the role, the action and the resource
+		"com.amazonaws.sqs#AccessDenied":                                       true,
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Amzn-RequestId", "request-1")

@@ -25,7 +25,7 @@ var parameters = map[string]string{
 	"MaximumConcurrency":       "2",
 	"Scope":                    scope,
 	// These enable the mappings of charge and of welcome; Stripe's key itself comes from the environment.
-	"StripeSecretArn": "arn:aws:secretsmanager:us-east-1:000000000000:secret:stripe-demo",
+	"StripeSecretArn": "arn:aws:secretsmanager:us-east-1:000000000000:secret:stripe-aDemo1",
 	"EmailFrom":       "shop@example.com",
 }
 
