@@ -103,8 +103,8 @@ java:
 	@java -version >/dev/null 2>&1 || { echo 'java is missing: DynamoDB Local, which the tests run on, needs Java 17 or' \
 		'later (Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk)' >&2; exit 1; }
 
-.PHONY: lint gofmt tidy vet staticcheck cfn-lint govulncheck
-lint: gofmt tidy vet staticcheck cfn-lint govulncheck ## run the checks without the tests
+.PHONY: lint gofmt tidy vet staticcheck cfn-lint cdk-nag govulncheck
+lint: gofmt tidy vet staticcheck cfn-lint cdk-nag govulncheck ## run the checks without the tests
 
 gofmt:
 	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "gofmt -w these: $$unformatted" >&2; exit 1; fi
@@ -120,6 +120,10 @@ staticcheck:
 
 cfn-lint:
 	@if command -v cfn-lint >/dev/null; then cfn-lint template.yaml; else echo 'template.yaml not linted: cfn-lint is not installed'; fi
+
+# A system without Python's or npm's part of it says so.
+cdk-nag:
+	sh infra/nag/run.sh
 
 # It ends with 3 for a vulnerability, which `go run` only prints; with anything else, most often, where its database is out of reach.
 govulncheck:
