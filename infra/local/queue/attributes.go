@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	engine "github.com/singleeffect/once/shared/intenttest/queue"
 )
 
 // CreateQueueInput is the request of CreateQueue.
@@ -87,12 +89,8 @@ func (s *Service) CreateQueue(in CreateQueueInput) (QueueURLOutput, error) {
 		}
 		return QueueURLOutput{QueueURL: s.url(in.QueueName)}, nil
 	}
-	q := &queue{name: in.QueueName, attrs: attrs, created: now, changed: make(chan struct{})}
-	if attrs.fifo {
-		q.recent = make(map[deduplication]receipt)
-	}
-	s.queues[q.name] = q
-	return QueueURLOutput{QueueURL: s.url(q.name)}, nil
+	s.queues[in.QueueName] = s.newQueue(in.QueueName, attrs, now)
+	return QueueURLOutput{QueueURL: s.url(in.QueueName)}, nil
 }
 
 func (s *Service) parseAttributes(given map[string]string) (attributes, error) {
@@ -102,7 +100,7 @@ func (s *Service) parseAttributes(given map[string]string) (attributes, error) {
 		value := given[name]
 		switch name {
 		case attrVisibility:
-			a.visibility, err = parseSeconds(name, value, 0, maxVisibility)
+			a.visibility, err = parseSeconds(name, value, 0, engine.MaxVisibility)
 		case attrDelay:
 			a.delay, err = parseSeconds(name, value, 0, maxDelay)
 		case attrRetention:

@@ -2,9 +2,11 @@ package queue
 
 import (
 	"encoding/base64"
-	"strconv"
+	"errors"
 	"strings"
 	"time"
+
+	engine "github.com/singleeffect/once/shared/intenttest/queue"
 )
 
 // DeleteMessageInput is the request of DeleteMessage.
@@ -20,7 +22,7 @@ func (s *Service) DeleteMessage(in DeleteMessageInput) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	q, err := s.queue(in.QueueURL, now)
+	q, err := s.queue(in.QueueURL)
 	if err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func (s *Service) DeleteMessageBatch(in DeleteMessageBatchInput) (BatchOutput, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	q, err := s.queue(in.QueueURL, now)
+	q, err := s.queue(in.QueueURL)
 	if err != nil {
 		return BatchOutput{}, err
 	}
@@ -53,17 +55,14 @@ func (s *Service) DeleteMessageBatch(in DeleteMessageBatchInput) (BatchOutput, e
 }
 
 func (q *queue) delete(handle string, now time.Time) error {
-	m, latest, err := q.byHandle(handle)
-	switch {
-	case err != nil:
+	theirs, err := q.decodeHandle(handle)
+	if err != nil {
 		return err
-	case m == nil:
-		return nil
-	case q.attrs.fifo && !(latest && m.inFlight(now)):
-		return invalidValue(handle, "ReceiptHandle", "The receipt handle has expired.")
-	case latest:
-		q.remove(m)
 	}
+	if _, err := q.Delete(now, theirs); err != nil {
+		return errExpired(handle)
+	}
+	q.signal()
 	return nil
 }
 
@@ -82,7 +81,7 @@ func (s *Service) ChangeMessageVisibility(in ChangeMessageVisibilityInput) error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	q, err := s.queue(in.QueueURL, now)
+	q, err := s.queue(in.QueueURL)
 	if err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func (s *Service) ChangeMessageVisibilityBatch(in ChangeMessageVisibilityBatchIn
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	q, err := s.queue(in.QueueURL, now)
+	q, err := s.queue(in.QueueURL)
 	if err != nil {
 		return BatchOutput{}, err
 	}
@@ -125,56 +124,47 @@ func (q *queue) changeVisibility(handle string, timeout *int, now time.Time) err
 	if err := checkVisibility(*timeout); err != nil {
 		return err
 	}
-	m, latest, err := q.byHandle(handle)
-	switch {
-	case err != nil:
+	theirs, err := q.decodeHandle(handle)
+	if err != nil {
 		return err
-	case m == nil:
+	}
+	_, err = q.ChangeVisibility(now, theirs, time.Duration(*timeout)*time.Second)
+	switch {
+	case errors.Is(err, engine.ErrGone):
 		return invalidValue(handle, "ReceiptHandle", "Message does not exist or is not available for visibility timeout change.")
-	case !latest || !m.inFlight(now):
-		if q.attrs.fifo {
-			return invalidValue(handle, "ReceiptHandle", "The receipt handle has expired.")
-		}
-		return nil
+	case errors.Is(err, engine.ErrTooLong):
+		return invalidValue(*timeout, "VisibilityTimeout", "Total VisibilityTimeout for the message is beyond the limit [43200 seconds]")
+	case err != nil:
+		return errExpired(handle)
 	}
-	until := now.Add(time.Duration(*timeout) * time.Second)
-	if until.Sub(m.lastReceived) > maxVisibility {
-		return invalidValue(*timeout, "VisibilityTimeout",
-			"Total VisibilityTimeout for the message is beyond the limit [43200 seconds]")
-	}
-	m.visibleAt = until
 	q.signal()
 	return nil
 }
 
+func errExpired(handle string) *Error {
+	return invalidValue(handle, "ReceiptHandle", "The receipt handle has expired.")
+}
+
 func checkVisibility(timeout int) error {
-	if timeout < 0 || timeout > seconds(maxVisibility) {
+	if timeout < 0 || timeout > seconds(engine.MaxVisibility) {
 		return invalidValue(timeout, "VisibilityTimeout", "Must be between 0 and 43200.")
 	}
 	return nil
 }
 
-// handle names the latest delivery of a message: queue, message and the number of the delivery. It is opaque to
-// callers, as AWS's is.
-func (q *queue) handle(m *message) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(q.name + " " + m.id + " " + strconv.Itoa(m.received)))
+// encodeHandle is a handle of the engine with the queue that it is of, opaque to callers as AWS's is.
+func (q *queue) encodeHandle(handle string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(q.name + " " + handle))
 }
 
-// byHandle finds the message of a receipt handle and whether the handle is of its latest delivery; no message if it
-// is gone. A handle that this queue did not give is ReceiptHandleIsInvalid.
-func (q *queue) byHandle(handle string) (m *message, latest bool, err error) {
+// decodeHandle refuses a handle that this queue did not give.
+func (q *queue) decodeHandle(handle string) (string, error) {
 	if handle == "" {
-		return nil, false, refuse(missingParameter, "The request must contain the parameter ReceiptHandle.")
+		return "", refuse(missingParameter, "The request must contain the parameter ReceiptHandle.")
 	}
-	text, decodeErr := base64.RawURLEncoding.DecodeString(handle)
-	parts := strings.Split(string(text), " ")
-	if decodeErr != nil || len(parts) != 3 || parts[0] != q.name {
-		return nil, false, refuse(receiptHandleIsInvalid, "The input receipt handle %q is not a valid receipt handle.", handle)
+	text, err := base64.RawURLEncoding.DecodeString(handle)
+	if name, theirs, ok := strings.Cut(string(text), " "); err == nil && ok && name == q.name {
+		return theirs, nil
 	}
-	for _, m := range q.messages {
-		if m.id == parts[1] {
-			return m, strconv.Itoa(m.received) == parts[2], nil
-		}
-	}
-	return nil, false, nil
+	return "", refuse(receiptHandleIsInvalid, "The input receipt handle %q is not a valid receipt handle.", handle)
 }

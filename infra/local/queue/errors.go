@@ -28,6 +28,7 @@ const (
 	invalidMessageContents   = "InvalidMessageContents"
 	invalidParameterValue    = "InvalidParameterValueException"
 	missingParameter         = "MissingRequiredParameterException"
+	overLimit                = "OverLimit"
 	purgeQueueInProgress     = "PurgeQueueInProgress"
 	queueDoesNotExist        = "QueueDoesNotExist"
 	queueNameExists          = "QueueNameExists"
@@ -56,6 +57,7 @@ var queryCodes = map[string]string{
 
 // statuses has the HTTP statuses that are not 400.
 var statuses = map[string]int{
+	overLimit:              http.StatusForbidden,
 	purgeQueueInProgress:   http.StatusForbidden,
 	receiptHandleIsInvalid: http.StatusNotFound,
 	resourceNotFound:       http.StatusNotFound,

@@ -33,28 +33,18 @@ func (s *Service) GetQueueAttributes(in GetQueueAttributesInput) (GetQueueAttrib
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	q, err := s.queue(in.QueueURL, now)
+	q, err := s.queue(in.QueueURL)
 	if err != nil {
 		return GetQueueAttributesOutput{}, err
 	}
-	var visible, inFlight, delayed int
-	for _, m := range q.messages {
-		switch {
-		case !m.hidden(now):
-			visible++
-		case m.inFlight(now):
-			inFlight++
-		default:
-			delayed++
-		}
-	}
+	counts := q.Counts(now)
 	all := q.attrs.strings()
 	maps.Copy(all, map[string]string{
 		"QueueArn":                              q.arn(),
 		"CreatedTimestamp":                      strconv.FormatInt(q.created.Unix(), 10),
-		"ApproximateNumberOfMessages":           strconv.Itoa(visible),
-		"ApproximateNumberOfMessagesNotVisible": strconv.Itoa(inFlight),
-		"ApproximateNumberOfMessagesDelayed":    strconv.Itoa(delayed),
+		"ApproximateNumberOfMessages":           strconv.Itoa(counts.Visible),
+		"ApproximateNumberOfMessagesNotVisible": strconv.Itoa(counts.InFlight),
+		"ApproximateNumberOfMessagesDelayed":    strconv.Itoa(counts.Delayed),
 	})
 	out := GetQueueAttributesOutput{Attributes: make(map[string]string)}
 	for _, name := range in.AttributeNames {
@@ -77,16 +67,14 @@ func (s *Service) GetQueueAttributes(in GetQueueAttributesInput) (GetQueueAttrib
 func (s *Service) Peek(queueURL string) ([]Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q, err := s.queue(queueURL, s.now())
+	q, err := s.queue(queueURL)
 	if err != nil {
 		return nil, err
 	}
 	all := ReceiveMessageInput{MessageSystemAttributeNames: []string{"All"}, MessageAttributeNames: []string{"All"}}
 	var there []Message
-	for _, m := range q.messages {
-		seen := q.delivery(m, all)
-		seen.ReceiptHandle = ""
-		there = append(there, seen)
+	for _, m := range q.Queue.Peek(s.now()) {
+		there = append(there, q.delivery(m, all))
 	}
 	return there, nil
 }

@@ -3,10 +3,13 @@ package queue_test
 import (
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/singleeffect/once/infra/local/queue"
+	engine "github.com/singleeffect/once/shared/intenttest/queue"
 )
 
 func TestCreateQueueRefusals(t *testing.T) {
@@ -192,6 +195,40 @@ func TestReceiveMessageRefusals(t *testing.T) {
 			wantCode(t, err, tc.code, tc.text)
 		})
 	}
+}
+
+// TestInFlightLimit: a short poll of a standard queue is told of it, a long one and a FIFO queue's are not.
+func TestInFlightLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, Service: queue.New(queue.Config{})}
+		url, fifo := w.create("q", "VisibilityTimeout", "600"), w.fifo("q.fifo", "VisibilityTimeout", "600")
+		send := func(url, body, group string) {
+			out := queue.Outgoing{MessageBody: body, MessageGroupID: group}
+			if group != "" {
+				out.MessageDeduplicationID = body
+			}
+			if _, err := w.SendMessage(queue.SendMessageInput{QueueURL: url, Outgoing: out}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range engine.MaxInFlight {
+			send(url, "a", "")
+			send(fifo, strconv.Itoa(i), "A")
+		}
+		send(url, "more", "")
+		send(fifo, "more", "B")
+		for range engine.MaxInFlight / 10 {
+			w.receive(url)
+			w.receive(fifo)
+		}
+		_, err := w.ReceiveMessage(t.Context(), queue.ReceiveMessageInput{QueueURL: url})
+		wantCode(t, err, "OverLimit", "120000")
+		w.wantBodies(fifo)
+		out, err := w.ReceiveMessage(t.Context(), queue.ReceiveMessageInput{QueueURL: url, WaitTimeSeconds: 1})
+		if err != nil || len(out.Messages) > 0 {
+			t.Errorf("long poll: got %v, %v, want nothing", out, err)
+		}
+	})
 }
 
 func TestBatchRefusals(t *testing.T) {

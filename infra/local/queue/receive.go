@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	engine "github.com/singleeffect/once/shared/intenttest/queue"
 )
 
 const (
-	maxReceive    = 10
-	maxVisibility = 12 * time.Hour
-	maxWait       = 20 * time.Second
+	maxReceive = 10
+	maxWait    = 20 * time.Second
 )
 
 // ReceiveMessageInput is the request of ReceiveMessage.
@@ -103,59 +104,57 @@ func (s *Service) receive(in ReceiveMessageInput) (look, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen := look{at: s.now()}
-	q, err := s.queue(in.QueueURL, seen.at)
+	q, err := s.queue(in.QueueURL)
 	if err != nil {
 		return look{}, err
 	}
-	visibility := q.attrs.visibility
+	// Who polls long is told nothing of the limit (developer guide, "standard queue quotas", "FIFO queue quotas").
+	if !q.attrs.fifo && in.WaitTimeSeconds == 0 && q.Full(seen.at) {
+		return look{}, refuse(overLimit, "Too many messages in flight: the limit is %d.", engine.MaxInFlight)
+	}
+	var visibility *time.Duration
 	if in.VisibilityTimeout != nil {
-		visibility = time.Duration(*in.VisibilityTimeout) * time.Second
+		visibility = new(time.Duration(*in.VisibilityTimeout) * time.Second)
 	}
-	for _, m := range q.ready(seen.at) {
-		if len(seen.got) == in.MaxNumberOfMessages {
-			break
-		}
-		if s.bury(q, m, seen.at) {
-			continue
-		}
-		m.received++
-		m.lastReceived = seen.at
-		m.visibleAt = seen.at.Add(visibility)
-		if m.firstReceived.IsZero() {
-			m.firstReceived = seen.at
-		}
-		seen.got = append(seen.got, q.delivery(m, in))
+	got, buried := q.Receive(seen.at, in.MaxNumberOfMessages, visibility)
+	if len(buried) > 0 {
+		s.queueByARN(q.attrs.redrive.Target).signal()
 	}
-	seen.next, seen.changed = q.nextVisible(seen.at), q.changed
+	for _, d := range got {
+		m := q.delivery(d.Message, in)
+		m.ReceiptHandle = q.encodeHandle(d.Handle)
+		seen.got = append(seen.got, m)
+	}
+	seen.next, seen.changed = q.Next(seen.at), q.changed
 	return seen, nil
 }
 
-func (q *queue) delivery(m *message, in ReceiveMessageInput) Message {
-	attributes := selected(m.attributes, in.MessageAttributeNames)
+// delivery is a message as its receiver sees it, but for the receipt handle.
+func (q *queue) delivery(m engine.Message[content], in ReceiveMessageInput) Message {
+	attributes := selected(m.Body.attributes, in.MessageAttributeNames)
 	return Message{
-		MessageID:              m.id,
-		ReceiptHandle:          q.handle(m),
-		Body:                   m.body,
-		MD5OfBody:              md5OfBody(m.body),
-		Attributes:             m.system(slices.Concat(in.MessageSystemAttributeNames, in.AttributeNames)),
+		MessageID:              m.ID,
+		Body:                   m.Body.body,
+		MD5OfBody:              md5OfBody(m.Body.body),
+		Attributes:             q.system(m, slices.Concat(in.MessageSystemAttributeNames, in.AttributeNames)),
 		MessageAttributes:      attributes,
 		MD5OfMessageAttributes: md5OfAttributes(attributes),
 	}
 }
 
 // system returns the wanted system attributes that the message has.
-func (m *message) system(wanted []string) map[string]string {
+func (q *queue) system(m engine.Message[content], wanted []string) map[string]string {
 	all := map[string]string{
 		"SenderId":                 account,
-		"SentTimestamp":            strconv.FormatInt(m.sent.UnixMilli(), 10),
-		"ApproximateReceiveCount":  strconv.Itoa(m.received),
-		"MessageGroupId":           m.group,
-		"MessageDeduplicationId":   m.dedup,
-		"SequenceNumber":           m.sequence,
-		"DeadLetterQueueSourceArn": m.deadFrom,
+		"SentTimestamp":            strconv.FormatInt(m.Sent.UnixMilli(), 10),
+		"ApproximateReceiveCount":  strconv.Itoa(m.Receives),
+		"MessageGroupId":           m.Group,
+		"MessageDeduplicationId":   m.Dedup,
+		"SequenceNumber":           q.sequenceNumber(m),
+		"DeadLetterQueueSourceArn": m.Source,
 	}
-	if m.received > 0 {
-		all["ApproximateFirstReceiveTimestamp"] = strconv.FormatInt(m.firstReceived.UnixMilli(), 10)
+	if !m.FirstReceived.IsZero() {
+		all["ApproximateFirstReceiveTimestamp"] = strconv.FormatInt(m.FirstReceived.UnixMilli(), 10)
 	}
 	out := make(map[string]string)
 	for name, value := range all {

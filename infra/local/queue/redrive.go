@@ -1,32 +1,10 @@
 package queue
 
-import "time"
+import (
+	"cmp"
 
-// bury moves a message to its queue's dead-letter queue if it has had its last delivery there.
-//
-// The message keeps its id and its count of receives. (The latter is documented nowhere; localstack/localstack#10425
-// made theirs go on as AWS's does.) A policy counts the receives from its own queue alone (localstack/localstack#5225).
-// A standard queue keeps the time the message was first enqueued, so that its retention goes on counting; a FIFO queue
-// starts anew (developer guide, "Setting-up dead-letter queue retention"). A FIFO message gets its own message id as
-// deduplication id, so that two messages which share one do not hide each other (developer guide, "Learn how to
-// configure a dead-letter queue redrive"; C16).
-func (s *Service) bury(q *queue, m *message, now time.Time) bool {
-	policy := q.attrs.redrive
-	if policy == nil || m.received-m.elsewhere < policy.Max {
-		return false
-	}
-	dead := s.queueByARN(policy.Target)
-	q.remove(m)
-	m.deadFrom = q.arn()
-	m.elsewhere = m.received
-	m.visibleAt = now
-	if dead.attrs.fifo {
-		m.sent = now
-		m.dedup = m.id
-	}
-	dead.add(m, now)
-	return true
-}
+	engine "github.com/singleeffect/once/shared/intenttest/queue"
+)
 
 // StartMessageMoveTaskInput is the request of StartMessageMoveTask.
 type StartMessageMoveTaskInput struct {
@@ -50,10 +28,8 @@ type move struct {
 // StartMessageMoveTask is the redrive: it moves what is receivable in a dead-letter queue back. The task is finished
 // when the call returns; ListMessageMoveTasks tells how it ended.
 //
-// A moved message is a new one (developer guide, "dead-letter queue redrive"): new message id, enqueued now, never
-// received; body, attributes, group and deduplication id stay. Without a destination a message that was sent to the
-// dead-letter queue directly stops the task, since nobody knows where it belongs: the task is then FAILED with
-// CouldNotDetermineMessageSource, and what came after it stays.
+// Without a destination a message that was sent to the dead-letter queue directly stops the task, since nobody knows where
+// it belongs: the task is then FAILED with CouldNotDetermineMessageSource, and what came after it stays.
 func (s *Service) StartMessageMoveTask(in StartMessageMoveTaskInput) (StartMessageMoveTaskOutput, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,32 +50,22 @@ func (s *Service) StartMessageMoveTask(in StartMessageMoveTaskInput) (StartMessa
 			return StartMessageMoveTaskOutput{}, refuse(unsupportedOperation, "Source and destination must be queues of the same type.")
 		}
 	}
-	from.expire(now)
-	ready := from.ready(now)
 	task := MessageMoveTask{
-		Status:                            "COMPLETED",
-		SourceARN:                         in.SourceARN,
-		DestinationARN:                    in.DestinationARN,
-		StartedTimestamp:                  now.UnixMilli(),
-		ApproximateNumberOfMessagesToMove: len(ready),
+		Status:           "COMPLETED",
+		SourceARN:        in.SourceARN,
+		DestinationARN:   in.DestinationARN,
+		StartedTimestamp: now.UnixMilli(),
 	}
-	for _, m := range ready {
-		target := in.DestinationARN
-		if target == "" {
-			target = m.deadFrom
-		}
-		to := s.queueByARN(target)
-		if to == nil {
-			task.Status, task.FailureReason = "FAILED", "CouldNotDetermineMessageSource"
-			break
-		}
-		from.remove(m)
-		to.add(&message{
-			id: s.newID(), body: m.body, attributes: m.attributes, group: m.group, dedup: m.dedup,
-			sent: now, visibleAt: now.Add(to.attrs.delay),
-		}, now)
-		task.ApproximateNumberOfMessagesMoved++
-	}
+	task.ApproximateNumberOfMessagesMoved, task.ApproximateNumberOfMessagesToMove = from.Redrive(now,
+		func(m engine.Message[content], _ string) (*engine.Queue[content], content) {
+			to := s.queueByARN(cmp.Or(in.DestinationARN, m.Source))
+			if to == nil {
+				task.Status, task.FailureReason = "FAILED", "CouldNotDetermineMessageSource"
+				return nil, content{}
+			}
+			to.signal()
+			return to.Queue, m.Body
+		})
 	s.moves = append(s.moves, move{source: in.SourceARN, MessageMoveTask: task})
 	return StartMessageMoveTaskOutput{TaskHandle: s.newID()}, nil
 }

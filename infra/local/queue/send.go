@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	engine "github.com/singleeffect/once/shared/intenttest/queue"
 )
 
 const (
 	maxSize  = 1 << 20 // bytes of a message's body and attributes, and of a whole batch of them
 	maxDelay = 15 * time.Minute
-	// dedupInterval is how long a FIFO queue remembers a deduplication id, counted from the accepted send.
-	dedupInterval = 5 * time.Minute
 )
 
 // Outgoing is a message to send.
@@ -51,7 +51,7 @@ func (s *Service) SendMessage(in SendMessageInput) (SendMessageOutput, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	q, err := s.queue(in.QueueURL, now)
+	q, err := s.queue(in.QueueURL)
 	if err != nil {
 		return SendMessageOutput{}, err
 	}
@@ -87,7 +87,7 @@ func (s *Service) SendMessageBatch(in SendMessageBatchInput) (SendMessageBatchOu
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	q, err := s.queue(in.QueueURL, now)
+	q, err := s.queue(in.QueueURL)
 	if err != nil {
 		return SendMessageBatchOutput{}, err
 	}
@@ -113,32 +113,23 @@ func (s *Service) send(q *queue, o Outgoing, now time.Time) (SendMessageOutput, 
 	if err := o.check(q.attrs); err != nil {
 		return SendMessageOutput{}, err
 	}
-	m := &message{
-		body:       o.MessageBody,
-		attributes: maps.Clone(o.MessageAttributes),
-		group:      o.MessageGroupID,
-		dedup:      o.MessageDeduplicationID,
-		sent:       now,
-		visibleAt:  now.Add(q.attrs.delay),
+	out := engine.Outgoing[content]{
+		Body: content{o.MessageBody, maps.Clone(o.MessageAttributes)}, Group: o.MessageGroupID, Dedup: o.MessageDeduplicationID,
 	}
 	if o.DelaySeconds != nil && !q.attrs.fifo {
-		m.visibleAt = now.Add(time.Duration(*o.DelaySeconds) * time.Second)
+		out.Delay = new(time.Duration(*o.DelaySeconds) * time.Second)
 	}
-	if q.attrs.fifo && m.dedup == "" {
-		sum := sha256.Sum256([]byte(m.body))
-		m.dedup = hex.EncodeToString(sum[:])
+	if q.attrs.fifo && out.Dedup == "" {
+		sum := sha256.Sum256([]byte(o.MessageBody))
+		out.Dedup = hex.EncodeToString(sum[:])
 	}
-	if first, ok := q.recent[q.deduplication(m)]; ok {
-		m.id, m.sequence = first.id, first.sequence
-	} else {
-		m.id = s.newID()
-		q.add(m, now)
-	}
+	m, _ := q.Send(now, out)
+	q.signal()
 	return SendMessageOutput{
-		MessageID:              m.id,
-		MD5OfMessageBody:       md5OfBody(m.body),
-		MD5OfMessageAttributes: md5OfAttributes(m.attributes),
-		SequenceNumber:         m.sequence,
+		MessageID:              m.ID,
+		MD5OfMessageBody:       md5OfBody(o.MessageBody),
+		MD5OfMessageAttributes: md5OfAttributes(o.MessageAttributes),
+		SequenceNumber:         q.sequenceNumber(m),
 	}, nil
 }
 
@@ -210,5 +201,10 @@ func checkToken(parameter, token string) error {
 	return nil
 }
 
-// sequenceNumber is 20 digits, so that its text sorts as it counts.
-func sequenceNumber(n uint64) string { return fmt.Sprintf("%020d", n) }
+// sequenceNumber is 20 digits, so that its text sorts as it counts. A standard queue has none.
+func (q *queue) sequenceNumber(m engine.Message[content]) string {
+	if !q.attrs.fifo {
+		return ""
+	}
+	return fmt.Sprintf("%020d", m.Sequence)
+}

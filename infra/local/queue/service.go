@@ -122,7 +122,7 @@ func (s *Service) PurgeQueue(in PurgeQueueInput) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	q, err := s.queue(in.QueueURL, now)
+	q, err := s.queue(in.QueueURL)
 	if err != nil {
 		return err
 	}
@@ -130,12 +130,12 @@ func (s *Service) PurgeQueue(in PurgeQueueInput) error {
 		return refuse(purgeQueueInProgress, "Only one PurgeQueue operation on %s is allowed every 60 seconds.", q.name)
 	}
 	q.purged = now
-	q.messages = nil
+	q.Purge()
 	return nil
 }
 
-// queue finds a queue by its URL and drops what is past its retention.
-func (s *Service) queue(url string, now time.Time) (*queue, error) {
+// queue finds a queue by its URL.
+func (s *Service) queue(url string) (*queue, error) {
 	if url == "" {
 		return nil, refuse(missingParameter, "The request must contain the parameter QueueUrl.")
 	}
@@ -143,7 +143,6 @@ func (s *Service) queue(url string, now time.Time) (*queue, error) {
 	if !ok {
 		return nil, errNoQueue()
 	}
-	q.expire(now)
 	return q, nil
 }
 

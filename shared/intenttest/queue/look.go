@@ -4,8 +4,14 @@ import "time"
 
 // Ready reports whether a receive would find something.
 func (q *Queue[B]) Ready(now time.Time) bool {
+	return !q.Full(now) && q.ready.Len() > 0
+}
+
+// Full reports whether as many messages are in flight as can be. A receive then returns nothing. Of a standard queue that is SQS's
+// answer to long polling; to short polling it is the error OverLimit (guide: "standard queue quotas").
+func (q *Queue[B]) Full(now time.Time) bool {
 	q.pass(now)
-	return q.ready.Len() > 0 && q.inFlight < MaxInFlight
+	return q.inFlight >= MaxInFlight
 }
 
 // Next is when a hidden message is the next to be visible; the zero time: none will be.

@@ -309,6 +309,7 @@ func TestInFlightLimit(t *testing.T) {
 			}
 			w.want("in flight", counts(w.q.Counts(w.now)), fmt.Sprint(3, MaxInFlight, 0))
 			w.want("ready", w.q.Ready(w.now), false)
+			w.want("full", w.q.Full(w.now), true)
 			w.want("received beyond", w.receive(7), "")
 			w.delete("0")
 			want := "120000"
