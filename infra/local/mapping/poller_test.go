@@ -184,10 +184,10 @@ func TestFIFO(t *testing.T) {
 			defer stop()
 			s.send("A3", "B2")
 			s.pass(visibility - 1)
-			got.want(t, "A1 B1 A2", "B2")
+			got.want(t, "A1 A2 B1", "B2")
 			repaired.Store(true)
 			s.pass(1)
-			got.want(t, "A1 B1 A2", "B2", "A1 A2 A3")
+			got.want(t, "A1 A2 B1", "B2", "A1 A2 A3")
 		})
 	})
 	t.Run("what is deleted is what is not listed, in order or not", func(t *testing.T) {

@@ -10,7 +10,7 @@
 // The system is one: a driver, on the goroutine of the test, does all that happens. Every call of a handler waits at the gate until
 // the driver lets it through and draws what becomes of it; between two of its steps the driver waits until everybody else
 // waits, too. So a seed gives the same history each time, whatever the Go scheduler does. What production code draws by chance for
-// itself (the pause before a retry, the jitter of a message that is hidden) is taken out of it: see call.from and queue.hide.
+// itself (the pause before a retry, the jitter of a message that is hidden) is taken out of it: see call.from and queues.hide.
 //
 // # Faults
 //

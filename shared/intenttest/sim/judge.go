@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/singleeffect/once/shared/intent"
 )
@@ -37,15 +38,15 @@ func (w *World) changed(c *call) {
 
 // acknowledged checks that who acknowledges a message has seen to it. What was in quarantine may be back in the queue by now; a FIFO
 // queue takes a second copy for the first one, which may have gone that way.
-func (w *World) acknowledged(m *message) {
-	s := m.of
+func (w *World) acknowledged(m message) {
+	s := m.Body.of
 	kept := len(w.inQuarantine(s)) > 0
-	elsewhere := slices.ContainsFunc(w.queue.messages, func(other *message) bool { return other != m && other.of == s })
+	elsewhere := slices.ContainsFunc(w.queue.live.Peek(time.Now()), func(other message) bool { return other.ID != m.ID && other.Body.of == s })
 	switch r := w.recordOf(s); {
 	case s.Want == "" && (r.State.Final() && r.Fingerprint == fingerprint(s.Body) || w.records == nil && !kept):
 		s.answered = true
 	case !kept && !elsewhere:
-		w.Fail("%s is acknowledged, and neither has its intent an end nor is it in quarantine: %s", m.id, m.body)
+		w.Fail("%s is acknowledged, and neither has its intent an end nor is it in quarantine: %s", m.ID, m.Body.text)
 	}
 }
 
@@ -67,9 +68,9 @@ func fingerprint(body string) intent.Fingerprint {
 
 // inQuarantine are the reasons of a send's messages in the dead-letter queue.
 func (w *World) inQuarantine(s *Sent) (reasons []string) {
-	for _, m := range w.queue.dead {
-		if m.of == s {
-			reasons = append(reasons, m.reason)
+	for _, m := range w.queue.dead.Peek(time.Now()) {
+		if m.Body.of == s {
+			reasons = append(reasons, m.Body.reason)
 		}
 	}
 	return reasons

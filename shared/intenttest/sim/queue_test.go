@@ -1,13 +1,15 @@
 package sim
 
 import (
-	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/singleeffect/once/shared/intenttest/queue"
 )
 
 // still is a system in which nothing happens by itself.
@@ -24,109 +26,71 @@ func inWorld(t *testing.T, name string, f func(*World)) {
 		w := newWorld(Plan{Name: name, Reason: "Reason", OriginalID: "Original", New: func(*World) System { return still{} }}, 1)
 		w.calm = true
 		f(w)
-		if w.fault != "" {
-			t.Error(w.fault)
-		}
 	})
 }
 
-// send sends a message of a group, which is its deduplication id, too, if none is given.
-func (w *World) send(body, group, deduplication string) {
-	w.Send(Sent{}, &sqs.SendMessageInput{MessageBody: &body, MessageGroupId: &group, MessageDeduplicationId: aws.String(deduplication)})
-}
-
-// all receives until nothing more is there, and gives the bodies.
-func (w *World) all() (bodies []string) {
-	for len(w.queue.ready(time.Now())) > 0 {
-		for _, m := range w.queue.receive() {
-			bodies = append(bodies, m.body)
-		}
-	}
-	return bodies
-}
-
-func want(t *testing.T, what string, got, want []string) {
-	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s: got %q, want %q", what, got, want)
-	}
-}
-
-func TestStandard(t *testing.T) {
+// What SQS gave up on comes back as a new message of the same send, and says so.
+func TestRedrive(t *testing.T) {
 	inWorld(t, "q", func(w *World) {
-		w.send("a", "", "")
-		first := w.queue.messages[0]
-		for n := range maxReceives {
-			want(t, "received", w.all(), []string{"a"})
-			want(t, "hidden", w.all(), nil)
-			if first.received != n+1 {
-				t.Errorf("received %d times, want %d", first.received, n+1)
-			}
-			time.Sleep(w.queue.visibility)
+		w.Send(Sent{}, &sqs.SendMessageInput{MessageBody: aws.String("a")})
+		var first delivery
+		for range maxReceives {
+			first = w.queue.receive()[0]
+			time.Sleep(6 * w.timeout)
 		}
-		want(t, "received too often", w.all(), nil)
-		if len(w.queue.dead) != 1 || w.queue.dead[0] != first {
-			t.Fatalf("dead-letter queue: %v", w.queue.dead)
+		if got := w.queue.receive(); len(got) > 0 || len(w.inQuarantine(first.Body.of)) != 1 {
+			t.Fatalf("received %v after %d receives, want it in the dead-letter queue", got, maxReceives)
 		}
 		w.queue.redrive()
-		m := w.queue.messages[0]
-		if m.id == first.id || m.received != 0 || m.of != first.of {
-			t.Errorf("redriven: got %+v, want a new message of the same send", m)
+		again := w.queue.receive()[0]
+		if again.ID == first.ID || again.Receives != 1 || again.Body.of != first.Body.of || w.queue.origins[again.ID] != first.Body.of {
+			t.Errorf("redriven: got %+v, want a new message of the same send", again)
 		}
-		want(t, "redriven", w.all(), []string{"a"})
-		w.queue.delete(m, m.handle)
-		time.Sleep(w.queue.visibility)
-		want(t, "deleted", w.all(), nil)
+		if name := again.Body.attributes[redrivenAs].StringValue; name == nil || *name != again.ID || first.Body.attributes != nil {
+			t.Errorf("redriven: got %v, want its own id, and the first one's attributes as they were", again.Body.attributes)
+		}
 	})
 }
 
-func TestFIFO(t *testing.T) {
-	inWorld(t, "q.fifo", func(w *World) {
-		w.send("a1", "a", "1")
-		got := w.queue.receive()
-		w.send("a2", "a", "2")
-		w.send("b1", "b", "3")
-		w.send("b1 again", "b", "3")
-		want(t, "beside a group that is blocked", w.all(), []string{"b1"})
-		w.queue.delete(got[0], got[0].handle)
-		want(t, "the group goes on", w.all(), []string{"a2"})
-		time.Sleep(deduplication)
-		w.send("b1 later", "b", "3")
-		if n := len(w.queue.messages); n != 3 {
-			t.Errorf("%d messages, want a2, b1 and the one that SQS forgot to know", n)
-		}
-		w.queue.messages = nil
-		for _, body := range []string{"c1", "c2", "c3", "c4"} {
-			w.send(body, "c", body)
-		}
-		var order []string
-		for len(w.queue.messages) > 0 {
-			for _, m := range w.queue.receive() {
-				order = append(order, m.body)
-				w.queue.delete(m, m.handle)
+// A message is hidden for as long as its outcome said, and something is wrong if production code asked for another time.
+func TestHide(t *testing.T) {
+	for _, tt := range []struct {
+		asked time.Duration
+		wrong bool
+	}{{time.Hour - time.Second, true}, {time.Hour, false}, {time.Hour + maxHiding, false}, {time.Hour + maxHiding + time.Second, true}} {
+		inWorld(t, "q.fifo", func(w *World) {
+			w.Send(Sent{}, &sqs.SendMessageInput{MessageBody: aws.String("a"), MessageGroupId: aws.String("g"), MessageDeduplicationId: aws.String("d")})
+			handle := w.queue.receive()[0].Handle
+			w.queue.hide(handle, tt.asked, time.Hour)
+			if next := time.Until(w.queue.live.Next(time.Now())); next <= time.Hour || next > time.Hour+maxHiding {
+				t.Errorf("visible in %v, want an hour and some jitter", next)
+			}
+			if wrong := w.fault != ""; wrong != tt.wrong {
+				t.Errorf("asked for %v: %q, want a fault: %t", tt.asked, w.fault, tt.wrong)
+			}
+		})
+	}
+}
+
+// What is unusual happens only while it may, and the story tells it; the order is drawn always.
+func TestChoose(t *testing.T) {
+	inWorld(t, "q", func(w *World) {
+		drawn := map[int]bool{}
+		for range 100 {
+			drawn[w.choose(queue.Next, "", 3)] = true
+			if got := w.choose(queue.Twice, "m-1", 2); got != 0 {
+				t.Fatal("unusual in a calm world")
 			}
 		}
-		want(t, "in order", order, []string{"c1", "c2", "c3", "c4"})
-	})
-}
-
-// By a receipt of an earlier delivery a FIFO queue's message is not deleted, nor is any hidden.
-func TestOldReceipt(t *testing.T) {
-	inWorld(t, "q.fifo", func(w *World) {
-		w.send("a", "a", "1")
-		m := w.queue.receive()[0]
-		old := m.handle
-		time.Sleep(w.queue.visibility)
-		want(t, "again", w.all(), []string{"a"})
-		until := m.visible
-		w.queue.hide(old, time.Hour, time.Hour)
-		w.queue.delete(m, old)
-		if len(w.queue.messages) != 1 || m.visible != until {
-			t.Errorf("got %+v, want it as it was", m)
+		if len(drawn) != 3 {
+			t.Errorf("drawn %v, want all of three", drawn)
 		}
-		w.queue.hide(m.handle, time.Hour, time.Hour)
-		if !m.visible.After(time.Now().Add(time.Hour)) {
-			t.Errorf("visible at %v, want it hidden for an hour", m.visible)
+		w.calm, w.odds, w.faults = false, 1, 1
+		if first, second := w.choose(queue.Twice, "m-1", 2), w.choose(queue.Twice, "m-1", 2); first != 1 || second != 0 {
+			t.Errorf("chosen %d and %d, want the one fault that was left", first, second)
+		}
+		if n := strings.Count(strings.Join(w.story, "\n"), "m-1 "+string(queue.Twice)); n != 1 {
+			t.Errorf("told %d times, want once", n)
 		}
 	})
 }

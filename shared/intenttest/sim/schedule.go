@@ -101,7 +101,7 @@ func (w *World) ready() []*call {
 
 // idle are the workers that have nothing to do though there are messages.
 func (w *World) idle() []*worker {
-	if len(w.queue.ready(time.Now())) == 0 {
+	if !w.queue.live.Ready(time.Now()) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(w.workers), (*worker).busy)
@@ -110,7 +110,7 @@ func (w *World) idle() []*worker {
 // wait lets time pass until something may be done. False: nothing will.
 func (w *World) wait() bool {
 	now := time.Now()
-	next := w.queue.nextVisible(now)
+	next := []time.Time{w.queue.live.Next(now)}
 	if len(w.events) > 0 {
 		next = append(next, w.events[0].at)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/singleeffect/once/shared/intent"
 	"github.com/singleeffect/once/shared/intenttest/calls"
+	"github.com/singleeffect/once/shared/intenttest/queue"
 )
 
 // QueueURL and DeadLetterURL are the addresses of the two queues.
@@ -39,23 +40,19 @@ type Sent struct {
 
 // Send sends a message to the queue, as SendMessage.
 func (w *World) Send(s Sent, in *sqs.SendMessageInput) {
-	q := w.queue
 	s.Body = aws.ToString(in.MessageBody)
 	w.sent = append(w.sent, &s)
-	now := time.Now()
-	m := &message{
-		id: w.id("m"), body: s.Body, group: aws.ToString(in.MessageGroupId), dedup: aws.ToString(in.MessageDeduplicationId),
-		attributes: in.MessageAttributes, of: &s, enqueued: now, visible: now,
-	}
-	q.origins[m.id] = &s
-	if q.fifo() && now.Before(q.recent[m.dedup]) {
+	m, known := w.queue.live.Send(time.Now(), queue.Outgoing[letter]{
+		Body:  letter{text: s.Body, attributes: in.MessageAttributes, of: &s},
+		Group: aws.ToString(in.MessageGroupId), Dedup: aws.ToString(in.MessageDeduplicationId),
+	})
+	if known {
 		s.ignored = true
-		w.say("sent %s: %s; SQS knows the deduplication id", m.id, m.body)
+		w.say("sent %s again: %s; SQS knows the deduplication id", m.ID, s.Body)
 		return
 	}
-	q.recent[m.dedup] = now.Add(deduplication)
-	q.messages = append(q.messages, m)
-	w.say("sent %s: %s", m.id, m.body)
+	w.queue.origins[m.ID] = &s
+	w.say("sent %s: %s", m.ID, s.Body)
 }
 
 // Produce sends a message now and, by chance, again later.
@@ -116,8 +113,7 @@ func (s *SQS) SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInpu
 
 // quarantined takes a message into the dead-letter queue.
 func (w *World) quarantined(queueURL string, in types.SendMessageBatchRequestEntry) {
-	q, now := w.queue, time.Now()
-	of := q.origins[aws.ToString(in.MessageAttributes[w.plan.OriginalID].StringValue)]
+	of := w.queue.origins[aws.ToString(in.MessageAttributes[w.plan.OriginalID].StringValue)]
 	reason := aws.ToString(in.MessageAttributes[w.plan.Reason].StringValue)
 	switch {
 	case queueURL != w.DeadLetterURL():
@@ -127,15 +123,12 @@ func (w *World) quarantined(queueURL string, in types.SendMessageBatchRequestEnt
 		w.Fail("a message in quarantine has no reason, or is of none that was sent: %v", in.MessageAttributes)
 		return
 	}
-	m := &message{
-		id: w.id("m"), body: aws.ToString(in.MessageBody), group: aws.ToString(in.MessageGroupId), dedup: aws.ToString(in.MessageDeduplicationId),
-		attributes: in.MessageAttributes, of: of, enqueued: now, visible: now, reason: reason,
+	m, known := w.queue.dead.Send(time.Now(), queue.Outgoing[letter]{
+		Body:  letter{text: aws.ToString(in.MessageBody), attributes: in.MessageAttributes, of: of, reason: reason},
+		Group: aws.ToString(in.MessageGroupId), Dedup: aws.ToString(in.MessageDeduplicationId),
+	})
+	if !known {
+		w.queue.origins[m.ID] = of
+		w.say("%s in quarantine: %s", m.ID, reason)
 	}
-	q.origins[m.id] = of
-	if until := q.recent["dead "+m.dedup]; q.fifo() && now.Before(until) {
-		return
-	}
-	q.recent["dead "+m.dedup] = now.Add(deduplication)
-	q.dead = append(q.dead, m)
-	w.say("%s in quarantine: %s", m.id, reason)
 }

@@ -21,11 +21,6 @@ type worker struct {
 	ended   *ending    // guarded by World.mu: what it ended with
 }
 
-type delivery struct {
-	message *message
-	handle  string
-}
-
 type ending struct {
 	response events.SQSEventResponse
 	err      error
@@ -58,14 +53,13 @@ func (k *worker) invoke() {
 		k.start()
 	}
 	event := events.SQSEvent{}
-	k.batch = nil
+	k.batch = got
 	names := []string{}
-	for _, m := range got {
-		k.batch = append(k.batch, delivery{m, m.handle})
-		names = append(names, m.id)
-		event.Records = append(event.Records, w.queue.delivery(m))
+	for _, d := range got {
+		names = append(names, d.ID)
+		event.Records = append(event.Records, w.queue.record(d))
 		w.mu.Lock()
-		k.process.keys[m.handle] = askedBy(m.of)
+		k.process.keys[d.Handle] = askedBy(d.Body.of)
 		w.mu.Unlock()
 	}
 	w.say("%s is given %v", k.process.name, names)
@@ -83,21 +77,21 @@ func (k *worker) invoke() {
 	}()
 }
 
-// delivery is a message as Lambda sees it.
-func (q *queue) delivery(m *message) events.SQSMessage {
+// record is a message as Lambda sees it.
+func (q *queues) record(d delivery) events.SQSMessage {
 	attributes := map[string]events.SQSMessageAttribute{}
-	for name, a := range m.attributes {
+	for name, a := range d.Body.attributes {
 		attributes[name] = events.SQSMessageAttribute{DataType: *a.DataType, StringValue: a.StringValue, BinaryValue: a.BinaryValue}
 	}
 	system := map[string]string{
-		"SentTimestamp":           strconv.FormatInt(m.enqueued.UnixMilli(), 10),
-		"ApproximateReceiveCount": strconv.Itoa(m.received),
+		"SentTimestamp":           strconv.FormatInt(d.Sent.UnixMilli(), 10),
+		"ApproximateReceiveCount": strconv.Itoa(d.Receives),
 	}
-	if q.fifo() {
-		system["MessageGroupId"], system["MessageDeduplicationId"] = m.group, m.dedup
+	if q.fifo {
+		system["MessageGroupId"], system["MessageDeduplicationId"] = d.Group, d.Dedup
 	}
 	return events.SQSMessage{
-		MessageId: m.id, ReceiptHandle: m.handle, Body: m.body, Attributes: system, MessageAttributes: attributes,
+		MessageId: d.ID, ReceiptHandle: d.Handle, Body: d.Body.text, Attributes: system, MessageAttributes: attributes,
 		EventSource: "aws:sqs", EventSourceARN: "arn:aws:sqs:eu-central-1:123456789012:" + q.name,
 	}
 }
@@ -133,9 +127,9 @@ func (k *worker) reap() {
 		return
 	}
 	for _, d := range batch {
-		if !listed[d.message.id] {
-			w.acknowledged(d.message)
-			w.queue.delete(d.message, d.handle)
+		if !listed[d.ID] {
+			w.acknowledged(d.Message)
+			w.queue.delete(d)
 		}
 	}
 }
@@ -146,19 +140,18 @@ func (w *World) listed(process string, batch []delivery, response events.SQSEven
 	listed := map[string]bool{}
 	for _, f := range response.BatchItemFailures {
 		id := f.ItemIdentifier
-		if listed[id] || !slices.ContainsFunc(batch, func(d delivery) bool { return d.message.id == id }) {
+		if listed[id] || !slices.ContainsFunc(batch, func(d delivery) bool { return d.ID == id }) {
 			w.Fail("%s lists %q, which is not of its batch or listed twice", process, id)
 		}
 		listed[id] = true
 	}
-	stopped := map[string]*message{} // by group: at which
+	stopped := map[string]*letter{} // by group: at which
 	for _, d := range batch {
-		m := d.message
-		switch at := stopped[m.group]; {
-		case at == nil && listed[m.id]:
-			stopped[m.group] = m
-		case w.queue.fifo() && at != nil && !listed[m.id] && (m.of.Key != at.of.Key || m.body != at.body):
-			w.Fail("%s acknowledges %s, which is behind a failure in its group", process, m.id)
+		switch at := stopped[d.Group]; {
+		case at == nil && listed[d.ID]:
+			stopped[d.Group] = &d.Body
+		case w.queue.fifo && at != nil && !listed[d.ID] && (d.Body.of.Key != at.of.Key || d.Body.text != at.text):
+			w.Fail("%s acknowledges %s, which is behind a failure in its group", process, d.ID)
 		}
 	}
 	return listed

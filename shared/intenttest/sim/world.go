@@ -66,7 +66,7 @@ type World struct {
 	plan    Plan
 	system  System
 	records intent.Store
-	queue   *queue
+	queue   *queues
 	sent    []*Sent
 	workers []*worker
 	timeout time.Duration // of an invocation
@@ -113,7 +113,7 @@ func newWorld(plan Plan, seed uint64) *World {
 	w.pace = []time.Duration{30 * time.Millisecond, 30 * time.Millisecond, 300 * time.Millisecond}[w.Rand.IntN(3)]
 	w.odds = []float64{0, 0.03, 0.1, 0.3}[w.Rand.IntN(4)]
 	w.faults = 4 + w.Rand.IntN(40)
-	w.queue = newQueue(w, plan.Name, 6*w.timeout)
+	w.queue = newQueues(w, plan.Name, 6*w.timeout)
 	for range 1 + w.Rand.IntN(4) {
 		w.workers = append(w.workers, &worker{world: w})
 	}
