@@ -12,6 +12,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest/queue"
 )
 
 // never is when an operation ends of which nothing was heard.
@@ -22,7 +23,7 @@ const never = math.MaxInt64
 type delivery struct {
 	id       int
 	in       *history
-	of       *copied
+	of       queue.Delivery[int]
 	by       *process
 	deadline int64
 	handed   int64 // out to a worker
@@ -38,7 +39,7 @@ type delivery struct {
 type history struct {
 	number     int
 	class      Class
-	copies     []*copied
+	copies     *mailbox
 	deliveries []*delivery
 	looking    sync.WaitGroup
 	looks      []porcupine.Operation
@@ -56,7 +57,7 @@ func (h *history) operations() []porcupine.Operation {
 	operations := slices.Clone(h.looks)
 	for _, d := range h.deliveries {
 		add := func(o operation, v verdict, from, to int64, out output) {
-			in := input{operation: o, class: h.class, delivery: d.id, payload: d.of.payload, deadline: d.deadline, by: to, verdict: v, receipt: d.reply.Receipt}
+			in := input{operation: o, class: h.class, delivery: d.id, payload: d.of.Body, deadline: d.deadline, by: to, verdict: v, receipt: d.reply.Receipt}
 			if out.kind == "" {
 				in.by, to = never, never
 			}

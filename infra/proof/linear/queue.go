@@ -4,27 +4,31 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/intenttest/queue"
 )
 
 // timeout is an invocation's. An intent is not begun with less than a second left.
 const timeout = 2 * time.Second
 
-// copied is one of the messages of an intent. It is delivered until it has its answer.
-type copied struct {
-	payload int
-	visible int64 // from when on it may be handed out; never while it is out
-	done    bool
+// mailbox is the queue of one intent, with the payloads of some copies of its message.
+// What is out is hidden for as long as it can be.
+type mailbox = queue.Queue[int]
+
+func newMailbox() *mailbox {
+	n := 0
+	id := func() string { n++; return strconv.Itoa(n) }
+	return queue.New(queue.Config[int]{Visibility: queue.MaxVisibility, NewID: id})
 }
 
 // parent hands out deliveries, is the far side of their effects, and takes their
-// answers; all times are its own. It is the queue, too: what is not answered comes
-// again.
+// answers; all times are its own.
 type parent struct {
 	Config
 	start time.Time
@@ -58,12 +62,13 @@ func (p *parent) more() {
 	h := &history{number: p.opened, class: p.Classes[p.opened%len(p.Classes)]}
 	p.opened++
 	h.far = far{class: h.class, declines: p.random.IntN(5) == 0}
+	h.copies = newMailbox()
 	for range 3 + p.random.IntN(4) {
-		m := &copied{visible: p.now() + p.random.Int64N(int64(30*time.Millisecond))}
+		payload, delay := 0, time.Duration(p.random.Int64N(int64(30*time.Millisecond)))
 		if p.random.IntN(8) == 0 {
-			m.payload = 1
+			payload = 1
 		}
-		h.copies = append(h.copies, m)
+		h.copies.Send(time.Now(), queue.Outgoing[int]{Body: payload, Delay: &delay})
 	}
 	p.open = append(p.open, h)
 	p.wake()
@@ -82,27 +87,24 @@ func (p *parent) next(number int) (b batch, wait time.Duration, changed <-chan s
 	size, deadline := 1+p.random.IntN(5), now+int64(timeout)
 	for _, i := range p.random.Perm(len(p.open)) {
 		h := p.open[i]
-		for _, m := range h.copies {
-			if m.done || m.visible > now {
-				if !m.done {
-					wait = min(wait, time.Duration(m.visible-now))
-				}
-				continue
-			}
-			if b.Class != "" && b.Class != h.class || len(b.Deliveries) == size {
-				break
-			}
-			d := &delivery{id: len(p.deliveries), in: h, of: m, by: worker, deadline: deadline, handed: now}
-			p.deliveries = append(p.deliveries, d)
-			p.report.Deliveries++
-			h.deliveries = append(h.deliveries, d)
-			m.visible = never
-			if b.Class = h.class; p.random.IntN(8) == 0 {
-				h.looking.Go(func() { _ = p.look(h) }) // the last one must succeed
-			}
-			b.Deliveries = append(b.Deliveries, message{Delivery: d.id, Intent: h.name(), Payload: m.payload})
-			break
+		if b.Class != "" && b.Class != h.class || len(b.Deliveries) == size {
+			continue
 		}
+		got, _ := h.copies.Receive(time.Now(), 1, nil)
+		if len(got) == 0 {
+			if next := h.copies.Next(time.Now()); !next.IsZero() {
+				wait = min(wait, time.Until(next))
+			}
+			continue
+		}
+		d := &delivery{id: len(p.deliveries), in: h, of: got[0], by: worker, deadline: deadline, handed: now}
+		p.deliveries = append(p.deliveries, d)
+		p.report.Deliveries++
+		h.deliveries = append(h.deliveries, d)
+		if b.Class = h.class; p.random.IntN(8) == 0 {
+			h.looking.Go(func() { _ = p.look(h) }) // the last one must succeed
+		}
+		b.Deliveries = append(b.Deliveries, message{Delivery: d.id, Intent: h.name(), Payload: d.of.Body})
 	}
 	b.Deadline = p.start.UnixMilli() + deadline/int64(time.Millisecond)
 	if len(b.Deliveries) > 0 && p.random.IntN(60) == 0 {
@@ -152,7 +154,7 @@ func (p *parent) answered(a answer) {
 	d.over, d.answer = p.now(), a
 	switch a.Kind {
 	case intent.Executed, intent.Replayed, intent.Refused, intent.Conflict, intent.InDoubt:
-		d.of.done = true
+		_, _ = d.in.copies.Delete(time.Now(), d.of.Handle) // a standard queue refuses none
 	case intent.InProgress: // some come again too soon
 		wait := a.Wait
 		if p.random.IntN(2) == 0 {
@@ -170,7 +172,8 @@ func (p *parent) again(d *delivery, wait time.Duration) {
 	if d.answer.Kind == "" {
 		p.report.Unheard++
 	}
-	d.of.visible = p.now() + int64(wait) + p.random.Int64N(int64(50*time.Millisecond))
+	wait += time.Duration(p.random.Int64N(int64(50 * time.Millisecond)))
+	_, _ = d.in.copies.ChangeVisibility(time.Now(), d.of.Handle, wait) // it is out, and wait is short
 	p.wake()
 }
 
@@ -194,10 +197,8 @@ func (p *parent) kill(worker *process) {
 
 // close gives a history away in which each copy has its answer.
 func (p *parent) close(h *history) {
-	for _, m := range h.copies {
-		if !m.done {
-			return
-		}
+	if h.copies.Counts(time.Now()) != (queue.Counts{}) {
+		return
 	}
 	for i, other := range p.open {
 		if other == h {
