@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/singleeffect/once/infra/proof/scoreboard/function"
 	"github.com/singleeffect/once/infra/proof/scoreboard/loopback"
 	"github.com/singleeffect/once/shared/intenttest"
+	"github.com/singleeffect/once/shared/intenttest/queue"
 )
 
 // arena is where one side meets one case: a table of its own, a far side, and a proxy in front of the store that spoils replies.
@@ -30,7 +32,9 @@ type arena struct {
 	plan      func(intenttest.Call) intenttest.Fault // set before the first start
 	processes []*function.Process
 
-	mu       sync.Mutex // guards what is known of the messages
+	mu       sync.Mutex // guards the queue and what is known of the messages
+	queue    *queue.Queue[*message]
+	clock    time.Time // the queue's
 	messages []*message
 }
 
@@ -39,7 +43,8 @@ func enter(ctx context.Context, side Side, c Case, engine Engine, log io.Writer)
 	if err != nil {
 		return nil, err
 	}
-	a := &arena{side: side, c: c, db: engine.Client(), table: table, log: log}
+	a := &arena{side: side, c: c, db: engine.Client(), table: table, log: log, clock: time.Now()}
+	a.queue = a.newQueue()
 	store, err := url.Parse(engine.Endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("endpoint of the engine: %w", err)
@@ -115,15 +120,15 @@ func (a *arena) zombie(ctx context.Context, reached <-chan struct{}, wake chan<-
 	if err != nil {
 		return err
 	}
-	m := a.message("charge", "a", "8821")
-	ended := a.deliverAside(ctx, first, m)
+	a.send("charge", "a", "8821")
+	ended := a.deliverAside(ctx, first)
 	if err := reach(ctx, reached, ended); err != nil {
 		return err
 	}
 	if err := first.Freeze(); err != nil {
 		return err
 	}
-	if err := a.drain(ctx, second, m); err != nil {
+	if err := a.drain(ctx, second); err != nil {
 		return err
 	}
 	close(wake)
@@ -133,7 +138,8 @@ func (a *arena) zombie(ctx context.Context, reached <-chan struct{}, wake chan<-
 	if err := <-ended; err != nil {
 		return err
 	}
-	return a.drain(ctx, second, a.message("charge", "a", "8821"))
+	a.send("charge", "a", "8821")
+	return a.drain(ctx, second)
 }
 
 // reach waits for a point in a delivery, which must not end before.

@@ -11,69 +11,99 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/singleeffect/once/infra/proof/scoreboard/function"
+	"github.com/singleeffect/once/shared/intenttest/queue"
 )
 
-// message is one message of a queue, as far as the queue knows.
+// visibility is the queue's timeout. It passes by a clock of the queue's own, when a case says so or nothing else is left to do.
+const visibility = 6 * timeout
+
+// message is what is in a message, and how the queue did with it.
 type message struct {
 	events.SQSMessage
 	deliveries   int
-	acknowledged bool
+	acknowledged bool // since its last delivery
 }
 
-// message sends one: intent is its name at the far side, key the key as JSON. Two messages of one intent are alike but for their id.
-func (a *arena) message(queue, intent, key string) *message {
-	id := fmt.Sprintf("message-%d", len(a.messages)+1)
+type batch []queue.Delivery[*message]
+
+func (a *arena) newQueue() *queue.Queue[*message] {
+	id := func() string { return fmt.Sprintf("message-%d", len(a.messages)+1) }
+	return queue.New(queue.Config[*message]{
+		Visibility: visibility, MaxReceives: receives, DeadLetters: queue.New(queue.Config[*message]{NewID: id}), NewID: id,
+		Choose: func(c queue.Choice, _ string, _ int) int {
+			if c == queue.ComesBack && a.c.comesBack {
+				return 1
+			}
+			return 0
+		},
+	})
+}
+
+// send sends a message: intent is its name at the far side, key the key as JSON. Two messages of one intent are alike but for their id.
+func (a *arena) send(queueName, intent, key string) *message {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	m := &message{SQSMessage: events.SQSMessage{
-		MessageId:      id,
-		ReceiptHandle:  id,
 		EventSource:    "aws:sqs",
-		EventSourceARN: "arn:aws:sqs:eu-central-1:000000000000:" + queue,
+		EventSourceARN: "arn:aws:sqs:eu-central-1:000000000000:" + queueName,
 		AWSRegion:      "eu-central-1",
 		Body:           fmt.Sprintf(`{"idempotency_key":%s,"user_id":"7","amount_cents":%d,"intent":%q}`, key, 1000+int(intent[0]), intent),
 		Attributes:     map[string]string{"SentTimestamp": strconv.FormatInt(time.Now().UnixMilli(), 10)},
 	}}
+	sent, _ := a.queue.Send(a.clock, queue.Outgoing[*message]{Body: m})
+	m.MessageId = sent.ID
 	a.messages = append(a.messages, m)
 	return m
 }
 
-// drain delivers the messages, together, until all are acknowledged or have been delivered as often as the queue does. A message that
-// came back is not delivered while a lease runs: its visibility timeout is longer than that.
-func (a *arena) drain(ctx context.Context, p *function.Process, messages ...*message) error {
+// drain delivers what is in the queue until nothing is: all is acknowledged or in the dead-letter queue. A message that came back is
+// not delivered while a lease runs: its visibility timeout is longer than that.
+func (a *arena) drain(ctx context.Context, p *function.Process) error {
 	for {
-		due := a.due(messages)
-		if len(due) == 0 {
-			return nil
-		}
-		if due[0].deliveries > 0 {
+		got, out := a.receive()
+		switch {
+		case len(got) > 0:
+			if err := a.deliver(ctx, p, got); err != nil {
+				return err
+			}
+		case out:
 			if err := a.lapse(ctx); err != nil {
 				return err
 			}
-		}
-		if err := a.deliver(ctx, p, due...); err != nil {
-			return err
+			a.pass()
+		default:
+			return nil
 		}
 	}
 }
 
-func (a *arena) due(messages []*message) (due []*message) {
+// pass lets the visibility timeouts of what is out end.
+func (a *arena) pass() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, m := range messages {
-		if !m.acknowledged && m.deliveries < receives {
-			due = append(due, m)
-		}
+	a.clock = a.clock.Add(visibility)
+}
+
+// receive is a batch, and whether more is out.
+func (a *arena) receive() (got batch, out bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	got, _ = a.queue.Receive(a.clock, 10, nil)
+	for _, d := range got {
+		d.Body.deliveries, d.Body.acknowledged = d.Receives, false
 	}
-	return due
+	return got, a.queue.Counts(a.clock).InFlight > 0
 }
 
 // deliver is one invocation. What it does not answer for stays in the queue; only what is wrong with the machinery is an error.
-func (a *arena) deliver(ctx context.Context, p *function.Process, messages ...*message) error {
+func (a *arena) deliver(ctx context.Context, p *function.Process, got batch) error {
 	var event events.SQSEvent
 	a.mu.Lock()
-	for _, m := range messages {
-		m.deliveries++
-		m.Attributes["ApproximateReceiveCount"] = strconv.Itoa(m.deliveries)
-		event.Records = append(event.Records, m.SQSMessage)
+	for _, d := range got {
+		record := d.Body.SQSMessage
+		record.ReceiptHandle = d.Handle
+		record.Attributes["ApproximateReceiveCount"] = strconv.Itoa(d.Receives)
+		event.Records = append(event.Records, record)
 	}
 	encoded, err := json.Marshal(event)
 	a.mu.Unlock()
@@ -97,15 +127,21 @@ func (a *arena) deliver(ctx context.Context, p *function.Process, messages ...*m
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, m := range messages {
-		m.acknowledged = m.acknowledged || !listed[m.MessageId]
+	for _, d := range got {
+		if listed[d.ID] {
+			continue
+		}
+		if deleted, _ := a.queue.Delete(a.clock, d.Handle); deleted { // a standard queue refuses none
+			d.Body.acknowledged = true
+		}
 	}
 	return nil
 }
 
-// deliverAside delivers while the case goes on.
-func (a *arena) deliverAside(ctx context.Context, p *function.Process, m *message) (ended <-chan error) {
+// deliverAside delivers what is in the queue while the case goes on.
+func (a *arena) deliverAside(ctx context.Context, p *function.Process) (ended <-chan error) {
 	done := make(chan error, 1)
-	go func() { done <- a.deliver(ctx, p, m) }()
+	got, _ := a.receive()
+	go func() { done <- a.deliver(ctx, p, got) }()
 	return done
 }
