@@ -45,63 +45,6 @@ func TestC19MoveHappensOnReceiveNPlusOne(t *testing.T) {
 	}
 }
 
-func TestC19DeleteBetweenTheLastReceiveAndTheMove(t *testing.T) {
-	w := newWorld(t)
-	dead := w.create("dead")
-	url := w.create("q", "VisibilityTimeout", "10", "RedrivePolicy", redrive("dead", 1))
-	w.send(url, "a")
-	m := w.one(url)
-	w.pass(time.Hour)
-	w.delete(url, m)
-	w.wantBodies(url)
-	w.wantCounts(dead, 0, 0, 0)
-}
-
-func TestMoveDoesNotTakeAPlaceInTheReceive(t *testing.T) {
-	w := newWorld(t)
-	w.create("dead")
-	url := w.create("q", "VisibilityTimeout", "0", "RedrivePolicy", redrive("dead", 1))
-	w.send(url, "spent")
-	w.receive(url)
-	w.send(url, "fresh")
-	out, err := w.ReceiveMessage(t.Context(), queue.ReceiveMessageInput{QueueURL: url, MaxNumberOfMessages: 1})
-	if err != nil || len(out.Messages) != 1 || out.Messages[0].Body != "fresh" {
-		t.Fatalf("receive = %v, %v, want fresh", out, err)
-	}
-}
-
-func TestDeadLetterQueueOfADeadLetterQueue(t *testing.T) {
-	w := newWorld(t)
-	last := w.create("last")
-	dead := w.create("dead", "VisibilityTimeout", "0", "RedrivePolicy", redrive("last", 2))
-	url := w.create("q", "VisibilityTimeout", "0", "RedrivePolicy", redrive("dead", 3))
-	w.send(url, "a")
-	for range 3 {
-		w.wantBodies(url, "a")
-	}
-	w.wantBodies(url)
-	w.wantBodies(dead, "a")
-	w.wantBodies(dead, "a")
-	w.wantBodies(dead)
-	m := w.one(last)
-	if got := m.Attributes["DeadLetterQueueSourceArn"]; got != arn+"dead" {
-		t.Errorf("source = %q, want %q", got, arn+"dead")
-	}
-}
-
-func TestStandardDeadLetterKeepsTheEnqueueTime(t *testing.T) {
-	w := newWorld(t)
-	dead := w.create("dead", "MessageRetentionPeriod", "100")
-	url := w.create("q", "MessageRetentionPeriod", "90", "VisibilityTimeout", "10", "RedrivePolicy", redrive("dead", 1))
-	w.send(url, "a")
-	w.one(url)
-	w.pass(80 * time.Second)
-	w.wantBodies(url)
-	w.wantCounts(dead, 1, 0, 0)
-	w.pass(20 * time.Second)
-	w.wantCounts(dead, 0, 0, 0)
-}
-
 // deadLetter is a world with one message that the redrive policy has moved to the queue dead.
 func deadLetter(t *testing.T) (w *world, dead, url string, sent queue.SendMessageOutput) {
 	w = newWorld(t)
@@ -176,15 +119,6 @@ func TestRedriveOfADirectSendNeedsADestination(t *testing.T) {
 	w.wantBodies(url, "a")
 	w.move(queue.StartMessageMoveTaskInput{SourceARN: arn + "dead", DestinationARN: arn + "q"})
 	w.wantCounts(dead, 0, 0, 0)
-}
-
-func TestRedriveLeavesWhatIsInFlight(t *testing.T) {
-	w, dead, _, _ := deadLetter(t)
-	w.one(dead)
-	if got := w.move(queue.StartMessageMoveTaskInput{SourceARN: arn + "dead"}); got.ApproximateNumberOfMessagesMoved != 0 {
-		t.Fatalf("task = %+v", got)
-	}
-	w.wantCounts(dead, 0, 1, 0)
 }
 
 func TestRedriveRefusals(t *testing.T) {

@@ -396,6 +396,20 @@ func TestDeadLetters(t *testing.T) {
 	})
 }
 
+// What is given up is visible at once, but not before what was sent to the dead-letter queue earlier and is delayed there.
+func TestDeadLettersDoNotOvertake(t *testing.T) {
+	w := newWorld(t, true, func(c *Config[string]) { c.MaxReceives = 1 })
+	w.send("A1")
+	w.receive(1)
+	w.pass(10 * time.Second)
+	w.dead.Send(w.now, Outgoing[string]{Body: "A2", Group: "A", Dedup: "A2", Delay: new(5 * time.Second)})
+	w.receive(1)
+	w.want("counts", counts(w.dead.Counts(w.now)), "1 0 1")
+	w.want("early", w.from(w.dead, 10), "")
+	w.pass(5 * time.Second)
+	w.want("late", w.from(w.dead, 10), "A2 A1")
+}
+
 // Guide: "Setting-up dead-letter queue retention in Amazon SQS".
 func TestRetention(t *testing.T) {
 	for _, tt := range []struct {
