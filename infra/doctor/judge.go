@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/singleeffect/once/infra/template"
@@ -27,14 +28,17 @@ func (n Note) String() string { return "not judged: " + n.Resource + " " + n.Wha
 // or it shares a queue with one that is judged.
 func Judge(s Stack, asked ...string) ([]Finding, []Note) {
 	var notes []Note
+	foreign := s.foreign(asked)
 	for _, n := range s.Notes {
+		if foreign[n.Resource] != "" && n.Why == template.NotRead {
+			continue
+		}
 		what := strings.Join(n.Properties, ", ")
 		if what == "" {
 			what = n.Type
 		}
 		notes = append(notes, Note{Resource: n.Resource, What: what, Why: n.Why})
 	}
-	foreign := s.foreign(asked)
 	for _, id := range slices.Sorted(maps.Keys(foreign)) {
 		notes = append(notes, Note{Resource: id, What: "function", Why: foreign[id]})
 	}
@@ -126,20 +130,6 @@ var needs = map[string]need{
 // doubt says why a finding cannot be made of what is known; empty if it can.
 func (s Stack) doubt(f Finding) string {
 	n, listed := needs[f.Rule]
-	related := s.related(f.Resource)
-	for _, function := range s.Functions {
-		for _, name := range n.variables {
-			if _, declared := function.Environment[name]; !declared && related[function.LogicalID] && strings.Contains(f.Message, name+` ""`) {
-				return fmt.Sprintf("it needs the environment variable %s, which %s does not declare", name, function.LogicalID)
-			}
-		}
-		if f.Rule == "record-table" && function.LogicalID == f.Resource && s.noteOn(related, n) == "" {
-			return "the table that INTENT_TABLE names is not in this template"
-		}
-		if f.Rule == "alarm-scope" && function.Folder == "" && strings.Contains(f.Message, "no function") {
-			return fmt.Sprintf("the operation of %s is not known: its logical id is not <Operation>Function", function.LogicalID)
-		}
-	}
 	if !listed {
 		for _, note := range s.Notes {
 			if note.Type != "" && len(note.Properties) > 0 {
@@ -147,7 +137,32 @@ func (s Stack) doubt(f Finding) string {
 			}
 		}
 	}
-	return s.noteOn(related, n)
+	related := s.related(f.Resource)
+	if why := s.noteOn(related, n); why != "" {
+		return why
+	}
+	for _, function := range s.Functions {
+		if f.Rule == "alarm-scope" && strings.Contains(f.Message, "no function") {
+			switch {
+			case function.Folder == "":
+				return fmt.Sprintf("the operation of %s is not known: its logical id is not <Operation>Function", function.LogicalID)
+			case strings.Contains(f.Message, strconv.Quote(function.Folder)):
+				return function.LogicalID + " is not judged"
+			}
+		}
+		if !related[function.LogicalID] {
+			continue
+		}
+		for _, name := range n.variables {
+			if _, declared := function.Environment[name]; !declared && strings.Contains(f.Message, " "+name+` ""`) {
+				return fmt.Sprintf("it needs the environment variable %s, which %s does not declare", name, function.LogicalID)
+			}
+		}
+		if f.Rule == "record-table" && function.LogicalID == f.Resource {
+			return "the table that INTENT_TABLE names is none that was read in this template"
+		}
+	}
+	return ""
 }
 
 // noteOn finds a note on one of some resources that a rule needs to know.

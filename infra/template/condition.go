@@ -170,7 +170,7 @@ func (l *logic) pair(path, name string, argument *yaml.Node) ([]any, error) {
 		return nil, fault(path, argument.Line, "%s takes two values", name)
 	}
 	values, err := l.list(path, argument)
-	if err == nil {
+	if err == nil && l.options.Lenient {
 		err = symbolic(path, argument.Line, values)
 	}
 	if err == nil && len(values) != 2 {

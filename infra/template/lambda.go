@@ -9,6 +9,9 @@ import (
 // readLeniently reads of a function what no build and no runtime changes.
 func (f *Function) readLeniently(p *properties, r *resource, ids ids) {
 	p.ignore(aboutCode...)
+	if architectures := p.texts("Architectures"); len(architectures) == 1 {
+		f.Architecture = architectures[0]
+	}
 	if environment := p.within("Environment"); environment != nil {
 		if variables := environment.within("Variables"); variables != nil {
 			f.Environment = variables.named()
@@ -33,7 +36,7 @@ func (f *Function) readLeniently(p *properties, r *resource, ids ids) {
 				continue
 			}
 			if kind := e.left["Type"]; kind != nil && kind.Value != "SQS" {
-				e.fail("", e.line, "is no SQS event")
+				events.fail(name, e.line, "is no SQS event")
 				e.left = nil
 				continue
 			}
@@ -71,8 +74,7 @@ func (e *evaluator) functionNames(functions []Function, resources []*resource) m
 	names := map[string]string{}
 	call := func(r *resource, function string, attributes ...string) {
 		for _, attribute := range attributes {
-			name, err := e.reference(r.path(), r.line, r.logicalID, attribute)
-			if !e.noteErr(r.logicalID, r.kind, err) {
+			if name, err := e.reference(r.path(), r.line, r.logicalID, attribute); err == nil {
 				names[name] = function
 			}
 		}

@@ -19,6 +19,9 @@ type Note struct {
 	Why        string
 }
 
+// NotRead is why something is in a note of which nothing is read, whatever it says.
+const NotRead = "not read"
+
 // The types that only a lenient reading reads. SAM makes them of its own functions.
 const (
 	lambdaFunctionType = "AWS::Lambda::Function"
@@ -29,7 +32,7 @@ const (
 
 // aboutCode are a function's properties that say what its code is and who may run it, of which nothing here is read.
 var aboutCode = []string{
-	"Architectures", "Code", "CodeUri", "Description", "FunctionName", "Handler", "ImageConfig", "ImageUri", "InlineCode", "PackageType",
+	"Code", "CodeUri", "Description", "FunctionName", "Handler", "ImageConfig", "ImageUri", "InlineCode", "PackageType",
 	"LoggingConfig", "PermissionsBoundary", "Role", "Runtime",
 }
 
@@ -68,7 +71,7 @@ func (e *evaluator) noteErr(resource, kind string, err error) bool {
 	}
 	why := cause(err).Error()
 	if errors.Is(err, errDropped) {
-		why = "not read"
+		why = NotRead
 	}
 	path := at.path
 	for _, part := range []string{"Resources.", resource + ".", "Properties."} {
@@ -97,7 +100,7 @@ func cause(err error) error {
 
 // known is split with known keys; a lenient reading notes the others.
 func (e *evaluator) known(path string, n *yaml.Node, names ...string) (map[string]*yaml.Node, error) {
-	if !e.options.Lenient {
+	if !e.options.Lenient || n == nil {
 		return split(path, n, names...)
 	}
 	nodes, err := split(path, n)
@@ -111,9 +114,9 @@ func (e *evaluator) known(path string, n *yaml.Node, names ...string) (map[strin
 		}
 		delete(nodes, key.Value)
 		if resource == "" {
-			e.note(join(path, key.Value), "", "", "not read")
+			e.note(join(path, key.Value), "", "", NotRead)
 		} else {
-			e.note(resource, typeOf(nodes), key.Value, "not read")
+			e.note(resource, typeOf(nodes), key.Value, NotRead)
 		}
 	}
 	return nodes, nil
@@ -125,6 +128,24 @@ func typeOf(nodes map[string]*yaml.Node) string {
 		return n.Value
 	}
 	return ""
+}
+
+// dropLoops takes functions out of where sections list what they declare: Fn::ForEach of a language extension, which makes more of it.
+func (e *evaluator) dropLoops(root *yaml.Node) {
+	for name, section := range entries(root) {
+		if section.Kind != yaml.MappingNode {
+			continue
+		}
+		var kept []*yaml.Node
+		for key, value := range entries(section) {
+			if strings.HasPrefix(key.Value, "Fn::") {
+				e.note(name.Value, "", key.Value, NotRead)
+			} else {
+				kept = append(kept, key, value)
+			}
+		}
+		section.Content = kept
+	}
 }
 
 // noValueFor says why a parameter has no value that could be reckoned with; nil where it has one.

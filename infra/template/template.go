@@ -81,6 +81,9 @@ func Parse(r io.Reader, options Options) (Template, error) {
 		return Template{}, err
 	}
 	e := &evaluator{options: options, valueless: map[string]error{}, undecided: map[string]error{}}
+	if options.Lenient {
+		e.dropLoops(root)
+	}
 	s, err := e.known("", root, sections...)
 	if err != nil {
 		return Template{}, err
