@@ -67,6 +67,10 @@ func TestJudge(t *testing.T) {
 		{"a variable that no rule needs, beside one that is wrong", []string{"USERS_TABLE: !Ref UsersTable", "USERS_TABLE: " + imported,
 			"LEASE_MARGIN_SECONDS: !Ref LeaseMarginSeconds", "LEASE_MARGIN_SECONDS: '0'"}, nil, []string{"lease ChargeFunction"},
 			[]string{"ChargeFunction Environment.Variables.USERS_TABLE"}},
+		{"the response types of an event", []string{"FunctionResponseTypes: [ReportBatchItemFailures]", "FunctionResponseTypes: " + imported}, nil, nil,
+			[]string{"ChargeFunction Events.Queue.Properties.FunctionResponseTypes", "ChargeFunction batch-item-failures"}},
+		{"the scope of all functions", []string{"        SCOPE: " + scope, "        SCOPE: " + imported}, nil, nil,
+			[]string{"ShipFunction Environment.Variables.SCOPE", "ChargeInDoubtAlarm alarm-scope"}},
 		{"a resource that may not be there", []string{"  ShipQueue:\n    Type: AWS::SQS::Queue\n", "  ShipQueue:\n    Type: AWS::SQS::Queue\n" +
 			"    Condition: Here\n", "Conditions:\n", "Conditions:\n  Here: !Equals [!Ref AWS::Region, eu-central-1]\n",
 			"      Tags:\n        EffectClass: Natural\n", "      Tags:\n        EffectClass: Idempotent\n"}, nil,

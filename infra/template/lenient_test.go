@@ -50,6 +50,8 @@ func TestLenientNotes(t *testing.T) {
 			[]string{"Q AWS::SQS::Queue KmsMasterKeyId, Tags: not read"}},
 		{"attributes of a resource", resource("Q: {CreationPolicy: {}, Type: AWS::SQS::Queue}"), []string{"Q AWS::SQS::Queue CreationPolicy: not read"}},
 		{"properties that are made", resource("Q: {Type: AWS::SQS::Queue, Properties: {Fn::Transform: {}}}"), []string{"Q AWS::SQS::Queue : is no mapping"}},
+		{"properties that are made, and what is missing from them", resource("T: {Type: AWS::DynamoDB::Table, Properties: {Fn::Transform: {}}}"),
+			[]string{"T AWS::DynamoDB::Table : is no mapping"}},
 		{"an intrinsic", resource("Q: {Type: AWS::SQS::Queue, Properties: {DelaySeconds: !Select [0, [1]]}}"),
 			[]string{"Q AWS::SQS::Queue DelaySeconds: unknown intrinsic Fn::Select"}},
 		{"a name", resource("Q: {Type: AWS::SQS::Queue, Properties: {QueueName: !ImportValue q}}"),
