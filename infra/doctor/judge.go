@@ -79,18 +79,20 @@ func (s Stack) foreign(asked []string) map[string]string {
 	return foreign
 }
 
-// need is what a rule's finding is made of. Properties are paths as notes have them, with * for any name.
-type need struct {
+// evidence is what a rule's finding is made of. Properties are paths as notes have them, with * for any name.
+type evidence struct {
 	properties []string
 	// variables must be declared: a function of somebody else's may have another name for what they say, or no need of them.
 	variables []string
 	// alarms: a finding is that there is no alarm, so that any alarm which is not known in full may be the one.
 	alarms bool
+	// types are of resources of which any may be the one that is missed.
+	types []string
 }
 
-func of(properties ...string) need { return need{properties: properties} }
+func of(properties ...string) evidence { return evidence{properties: properties} }
 
-func (n need) with(variables ...string) need {
+func (n evidence) with(variables ...string) evidence {
 	n.variables = variables
 	for _, name := range variables {
 		n.properties = append(slices.Clone(n.properties), "Environment.Variables."+name)
@@ -98,17 +100,33 @@ func (n need) with(variables ...string) need {
 	return n
 }
 
+// What is said of an alarm, and of the policy of a queue or a topic.
+var (
+	ofAlarm = []string{"RedrivePolicy.deadLetterTargetArn", "Namespace", "MetricName", "Metrics", "Dimensions", "Statistic", "ExtendedStatistic",
+		"Period", "EvaluationPeriods", "DatapointsToAlarm", "Threshold", "ComparisonOperator", "AlarmActions", "ActionsEnabled"}
+	ofPolicy    = []string{"Queues", "Topics", "PolicyDocument"}
+	policyTypes = []string{"AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy", "AWS::SQS::QueueInlinePolicy", "AWS::SNS::TopicInlinePolicy"}
+)
+
 // needs are those of the rules. A rule that is not among them needs all there is: one note takes back what it found.
-var needs = map[string]need{
+var needs = map[string]evidence{
 	"effect-class": of("Tags"),
 	"one-queue":    of("Events.*.Properties.Queue", "EventSourceArn", "FunctionName", "RedrivePolicy.deadLetterTargetArn"),
+	"queue-name":   of("QueueName"),
+	"encrypted":    of("SqsManagedSseEnabled", "KmsMasterKeyId"),
 	"own-queues": of("Events.*.Properties.Queue", "EventSourceArn", "QueueName", "RedrivePolicy.deadLetterTargetArn").
 		with("QUEUE_URL", "DEAD_LETTER_QUEUE_URL"),
-	"dead-letter-queue": of("RedrivePolicy"),
-	"dead-letter-kind":  of("FifoQueue", "RedrivePolicy.deadLetterTargetArn"),
-	"dead-letter-alarm": {alarms: true, properties: []string{"RedrivePolicy.deadLetterTargetArn", "Namespace", "MetricName", "Metrics", "Dimensions",
-		"Statistic", "ExtendedStatistic", "Period", "EvaluationPeriods", "DatapointsToAlarm", "Threshold", "ComparisonOperator", "AlarmActions",
-		"ActionsEnabled"}},
+	"dead-letter-queue":     of("RedrivePolicy"),
+	"dead-letter-kind":      of("FifoQueue", "RedrivePolicy.deadLetterTargetArn"),
+	"dead-letter-alarm":     {alarms: true, properties: ofAlarm},
+	"dead-letter-arrival":   {alarms: true, properties: ofAlarm},
+	"in-flight":             {alarms: true, properties: ofAlarm},
+	"alarm-tells":           of("AlarmActions", "ActionsEnabled", "AlarmDescription"),
+	"alarm-metrics":         {properties: ofAlarm},
+	"all-properties":        of("AutoPublishAlias", "AutoPublishAliasAllProperties"),
+	"over-tls":              {types: policyTypes, properties: ofPolicy},
+	"dead-letter-senders":   {types: policyTypes, properties: append(ofPolicy, "Role", "RedrivePolicy.deadLetterTargetArn")},
+	"open-doors":            of(ofPolicy...),
 	"alarm-scope":           of("Dimensions", "Environment.Variables.SCOPE"),
 	"receive-count":         of("RedrivePolicy.maxReceiveCount"),
 	"batch-item-failures":   of("Events.*.Properties.FunctionResponseTypes", "FunctionResponseTypes"),
@@ -166,9 +184,9 @@ func (s Stack) doubt(f Finding) string {
 }
 
 // noteOn finds a note on one of some resources that a rule needs to know.
-func (s Stack) noteOn(resources map[string]bool, n need) string {
+func (s Stack) noteOn(resources map[string]bool, n evidence) string {
 	for _, note := range s.Notes {
-		if !resources[note.Resource] && !(n.alarms && s.mayWatchQueue(note)) {
+		if !resources[note.Resource] && !(n.alarms && s.mayWatchQueue(note)) && !slices.Contains(n.types, note.Type) {
 			continue
 		}
 		if len(note.Properties) == 0 {
@@ -190,7 +208,9 @@ func saying(n template.Note, property string) string {
 // mayWatchQueue says whether a note is on an alarm that may be on one of SQS's metrics.
 func (s Stack) mayWatchQueue(n template.Note) bool {
 	return n.Type == "AWS::CloudWatch::Alarm" && !slices.ContainsFunc(s.Alarms, func(a template.Alarm) bool {
-		return a.LogicalID == n.Resource && a.Namespace != "" && a.Namespace != "AWS/SQS"
+		return a.LogicalID == n.Resource && len(a.Metrics) > 0 && !slices.ContainsFunc(a.Metrics, func(m template.Metric) bool {
+			return m.Namespace == "" || m.Namespace == "AWS/SQS"
+		})
 	})
 }
 

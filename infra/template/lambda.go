@@ -98,6 +98,7 @@ func (e *evaluator) functionNames(functions []Function, resources []*resource) m
 		}
 		if i := slices.IndexFunc(functions, func(f Function) bool { return f.LogicalID == function }); i >= 0 && r.kind == lambdaAliasType {
 			functions[i].Alias = p.text("Name", "")
+			functions[i].PublishesAll = true // what is no version of SAM's is published by who declares it
 		}
 		call(r, function, "")
 		p.ignore("Name", "Description", "FunctionVersion", "CodeSha256")
