@@ -47,7 +47,7 @@ func TestLenientNotes(t *testing.T) {
 		{"a loop", "Resources:\n  Fn::ForEach::T: [N, [A], {}]\n", []string{"Resources Fn::ForEach::T: not read"}},
 		{"a type", resource("Store: {Type: AWS::S3::Bucket}"), []string{"Store AWS::S3::Bucket : this type is not read"}},
 		{"properties", resource("Q: {Type: AWS::SQS::Queue, Properties: {KmsMasterKeyId: k, Tags: []}}"),
-			[]string{"Q AWS::SQS::Queue KmsMasterKeyId, Tags: not read"}},
+			[]string{"Q AWS::SQS::Queue Tags: not read"}},
 		{"attributes of a resource", resource("Q: {CreationPolicy: {}, Type: AWS::SQS::Queue}"), []string{"Q AWS::SQS::Queue CreationPolicy: not read"}},
 		{"properties that are made", resource("Q: {Type: AWS::SQS::Queue, Properties: {Fn::Transform: {}}}"), []string{"Q AWS::SQS::Queue : is no mapping"}},
 		{"properties that are made, and what is missing from them", resource("T: {Type: AWS::DynamoDB::Table, Properties: {Fn::Transform: {}}}"),
@@ -127,7 +127,7 @@ Resources:
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []Function{{LogicalID: "Plain", Timeout: 7e9, MemoryMB: 128, Environment: map[string]string{"A": "b"}, Alias: "live",
+		want := []Function{{LogicalID: "Plain", Timeout: 7e9, MemoryMB: 128, Environment: map[string]string{"A": "b"}, Alias: "live", PublishesAll: true,
 			Tags: map[string]string{"EffectClass": "Keyed"}, Events: []Event{{Name: "Mapping", Queue: "Jobs", BatchSize: 5, Window: 2e9, Enabled: true}}}}
 		if !reflect.DeepEqual(got.Functions, want) || len(got.Notes) > 0 {
 			t.Errorf("%s: got %+v and notes %v, want %+v", name, got.Functions, got.Notes, want)
