@@ -6,6 +6,9 @@
 // What is checked is a Stack, most often what template.yaml declares. A stack that is deployed can be described by the same type: only
 // what both can tell is in it, such as a function's environment and not the parameters that it was made of.
 //
+// Check is for a stack of which everything is known. Judge is for any other, such as somebody else's template that was read leniently: it
+// lists what it cannot judge beside what it found.
+//
 // It says nothing of what a provider really remembers, and of whether anybody reads what the alarms send. Of permissions it reads what a
 // role says itself: not managed policies, policies that SAM makes, nor boundaries.
 package doctor
@@ -41,11 +44,11 @@ type Rule struct {
 // Finding is one place where a rule does not hold.
 type Finding struct {
 	// Rule is its name.
-	Rule string
+	Rule string `json:"rule"`
 	// Resource is a logical id.
-	Resource string
+	Resource string `json:"resource"`
 	// Message has both values that clash, with their units.
-	Message string
+	Message string `json:"message"`
 }
 
 func (f Finding) String() string { return f.Rule + ": " + f.Resource + " " + f.Message }
@@ -86,8 +89,11 @@ func (s Stack) feeds() []feed {
 	var feeds []feed
 	for _, f := range s.Functions {
 		for _, e := range f.Events {
+			if e.Queue == "" { // a lenient reading has a note on it
+				continue
+			}
 			in := feed{Function: f, event: e, queue: s.queue(e.Queue)}
-			if in.queue.Redrive != nil {
+			if in.queue.Redrive != nil && in.queue.Redrive.Target != "" {
 				dead := s.queue(in.queue.Redrive.Target)
 				in.dead = &dead
 			}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,16 +34,20 @@ func denies(statements []template.Statement, action, resource string, conditions
 	})
 }
 
-// overTLS asks for the one statement by which AWS refuses plain HTTP (Amazon SQS developer guide, "Amazon SQS security best practices").
+// overTLS asks for the one statement by which AWS refuses plain HTTP (Amazon SQS developer guide, "Amazon SQS security best practices"). It
+// must cover all that carries a message: a queue is written and read, a topic is written only.
 func overTLS(s Stack, found report) {
 	plain := map[string]string{"Bool aws:SecureTransport": "false"}
-	need := func(logicalID, action string) {
-		if !denies(s.statements(logicalID), action, logicalID, plain) {
-			found(logicalID, "has no policy that denies everybody %s where aws:SecureTransport is false", action)
+	need := func(logicalID string, actions ...string) {
+		for _, action := range actions {
+			if !denies(s.statements(logicalID), action, logicalID, plain) {
+				found(logicalID, "has no policy that denies everybody %s where aws:SecureTransport is false", action)
+				return
+			}
 		}
 	}
 	for _, q := range s.Queues {
-		need(q.LogicalID, "sqs:SendMessage")
+		need(q.LogicalID, "sqs:SendMessage", "sqs:ReceiveMessage")
 	}
 	for _, t := range s.Topics {
 		need(t, "sns:Publish")
@@ -66,23 +71,55 @@ func deadLetterSenders(s Stack, found report) {
 	}
 }
 
-// openDoors looks for whom a policy lets in from anywhere.
+// openDoors looks for whom a policy lets in from any account.
 func openDoors(s Stack, found report) {
 	for _, p := range s.Policies {
 		for _, st := range p.Statements {
-			if st.Effect != "Allow" {
-				continue
-			}
-			bound := false
-			for condition := range st.Conditions {
-				_, key, _ := strings.Cut(condition, " ")
-				bound = bound || slices.Contains([]string{"aws:SourceAccount", "aws:SourceArn", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalOrgID"}, key)
-			}
-			if !bound {
+			if st.Effect == "Allow" && !bound(st.Conditions) {
 				found(p.LogicalID, "allows %q to %q, whatever account they act for", st.Actions, st.Principals)
 			}
 		}
 	}
+}
+
+// positive are the operators that hold only if the request has the key and its value is one of those given. One with Not, or with
+// IfExists, also holds for strangers.
+var positive = []string{"StringEquals", "StringEqualsIgnoreCase", "StringLike", "ArnEquals", "ArnLike"}
+
+// bound tells whether one of the conditions names the accounts, or the organisation, that it holds for.
+func bound(conditions map[string][]string) bool {
+	for condition, values := range conditions {
+		operator, key, _ := strings.Cut(condition, " ")
+		ofARN := slices.Contains([]string{"aws:SourceArn", "aws:PrincipalArn"}, key)
+		if !ofARN && !slices.Contains([]string{"aws:SourceAccount", "aws:PrincipalAccount", "aws:PrincipalOrgID"}, key) {
+			continue
+		}
+		anybody := func(value string) bool { return strings.ContainsAny(value, "*?") }
+		if ofARN {
+			anybody = anyAccount
+		}
+		if slices.Contains(positive, operator) && !slices.ContainsFunc(values, anybody) {
+			return true
+		}
+	}
+	return false
+}
+
+// reference is one that stays in a policy as in Fn::Sub, and may have colons of its own.
+var reference = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// anyAccount tells whether a pattern matches ARNs of more than one account: arn:partition:service:region:account:resource. The ARN of an S3
+// bucket has no account, and its name is one bucket's in all of AWS.
+func anyAccount(pattern string) bool {
+	const wildcards = "*?"
+	parts := strings.SplitN(reference.ReplaceAllString(pattern, "x"), ":", 6)
+	switch {
+	case len(parts) < 6:
+		return strings.ContainsAny(pattern, wildcards)
+	case parts[4] == "":
+		return strings.ContainsAny(parts[5], wildcards)
+	}
+	return strings.ContainsAny(parts[4], wildcards)
 }
 
 func encrypted(s Stack, found report) {

@@ -17,10 +17,13 @@ func (e *evaluator) decide(declared *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	l := &logic{evaluator: e, declared: nodes}
 	e.conditions = map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
-		if _, err := l.named("Conditions."+name, name, nodes[name].Line); err != nil {
+		l := &logic{evaluator: e, declared: nodes}
+		_, err := l.named("Conditions."+name, name, nodes[name].Line)
+		if err != nil && e.options.Lenient {
+			e.undecided[name] = cause(err)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -35,7 +38,11 @@ func (e *evaluator) rules(declared *yaml.Node) error {
 	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(rules)) {
-		errs = append(errs, e.rule("Rules."+name, rules[name]))
+		err := e.rule("Rules."+name, rules[name])
+		if e.options.Lenient && e.noteErr("Rules."+name, "", err) {
+			continue
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
@@ -163,6 +170,9 @@ func (l *logic) pair(path, name string, argument *yaml.Node) ([]any, error) {
 		return nil, fault(path, argument.Line, "%s takes two values", name)
 	}
 	values, err := l.list(path, argument)
+	if err == nil && l.options.Lenient {
+		err = symbolic(path, argument.Line, values)
+	}
 	if err == nil && len(values) != 2 {
 		err = fault(path, argument.Line, "%s takes two values", name)
 	}

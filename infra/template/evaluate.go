@@ -15,6 +15,11 @@ type evaluator struct {
 	mappings   *yaml.Node
 	conditions map[string]bool
 	resources  map[string]*resource
+
+	// Of a lenient reading: why a parameter or a condition has no value, and what else could not be read.
+	valueless map[string]error
+	undecided map[string]error
+	notes     []Note
 }
 
 // noValue is what AWS::NoValue stands for: the property or list item that has it is not there.
@@ -79,6 +84,9 @@ func (e *evaluator) condition(path string, name *yaml.Node) (bool, error) {
 		return false, err
 	}
 	holds, ok := e.conditions[text]
+	if why := e.undecided[text]; why != nil {
+		return false, fault(path, name.Line, "condition %s: %w", text, why)
+	}
 	if !ok {
 		return false, fault(path, name.Line, "condition %s: there is none of this name", text)
 	}

@@ -87,10 +87,16 @@ func function(p *properties, r *resource, ids ids) Function {
 	}
 	f.identity(p)
 	folder, named := strings.CutSuffix(r.logicalID, "Function")
-	if !named || folder == "" {
+	if named {
+		f.Folder = strings.ToLower(folder)
+	}
+	if p.evaluator.options.Lenient {
+		f.readLeniently(p, r, ids)
+		return f
+	}
+	if f.Folder == "" {
 		p.errs = append(p.errs, fault("Resources."+r.logicalID, r.line, "a function's logical id is its folder's name and Function"))
 	}
-	f.Folder = strings.ToLower(folder)
 	if r.build != "makefile" {
 		p.errs = append(p.errs, fault("Resources."+r.logicalID+".Metadata.BuildMethod", r.line, "is %q: only makefile is known", r.build))
 	}
@@ -127,15 +133,20 @@ func function(p *properties, r *resource, ids ids) Function {
 // event reads one event.
 func event(p *properties, name string, ids ids) Event {
 	p.only("Type", "SQS")
-	e := Event{Name: name}
 	outer := p
 	if p = p.within("Properties"); p == nil {
 		outer.fail("Properties", outer.line, "is missing")
-		return e
+		return Event{Name: name}
 	}
-	arn := p.required("Queue")
+	return mapping(p, name, "Queue", ids)
+}
+
+// mapping reads the properties of an event source mapping, whose queue has another name in SAM and in CloudFormation.
+func mapping(p *properties, name, source string, ids ids) Event {
+	e := Event{Name: name}
+	arn := p.required(source)
 	if e.Queue = ids.queueARNs[arn]; e.Queue == "" && arn != "" {
-		p.fail("Queue", p.line, "%q is none of the template's queues", arn)
+		p.fail(source, p.line, "%q is none of the template's queues", arn)
 	}
 	e.BatchSize = p.number("BatchSize", defaultBatch, 1, maxBatch)
 	e.Window = time.Duration(p.number("MaximumBatchingWindowInSeconds", 0, 0, maxWindow)) * time.Second

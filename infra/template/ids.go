@@ -30,11 +30,14 @@ func (e *evaluator) callings(resources []*resource, kind, attribute string) (map
 			continue
 		}
 		calling, err := e.reference(r.path(), r.line, r.logicalID, attribute)
+		if other, taken := callings[calling]; taken && err == nil {
+			err = fault(r.path(), r.line, "Options.Resolve gives %s the %s of %s: %s", r.logicalID, attribute, other, calling)
+		}
+		if e.options.Lenient && e.noteErr(r.logicalID, r.kind, err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
-		}
-		if other, taken := callings[calling]; taken {
-			return nil, fault(r.path(), r.line, "Options.Resolve gives %s the %s of %s: %s", r.logicalID, attribute, other, calling)
 		}
 		callings[calling] = r.logicalID
 	}

@@ -27,7 +27,7 @@ var ignored = map[string][]string{
 	tableType:                {"BillingMode", "DeletionProtectionEnabled", "PointInTimeRecoverySpecification", "SSESpecification", "WarmThroughput"},
 	globalTableType:          {"BillingMode", "SSESpecification", "StreamSpecification"},
 	alarmType:                nil,
-	roleType:                 {"AssumeRolePolicyDocument", "RoleName", "Path", "Description", "Tags", "MaxSessionDuration", "PermissionsBoundary"},
+	roleType:                 {"AssumeRolePolicyDocument", "RoleName", "Path", "Description", "Tags", "MaxSessionDuration"},
 	queuePolicyType:          nil,
 	topicPolicyType:          nil,
 	"AWS::Logs::LogGroup":    nil,

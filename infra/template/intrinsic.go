@@ -34,6 +34,9 @@ func (e *evaluator) ref(path string, line int, target string) (string, error) {
 	if value, ok := e.parameters[target]; ok {
 		return value, nil
 	}
+	if why := e.valueless[target]; why != nil {
+		return "", fault(path, line, "Ref to %s: %w", target, why)
+	}
 	if strings.HasPrefix(target, "AWS::") {
 		value := map[string]string{
 			"AWS::StackName": e.options.StackName,
@@ -41,10 +44,16 @@ func (e *evaluator) ref(path string, line int, target string) (string, error) {
 			"AWS::AccountId": e.options.AccountID,
 			"AWS::Partition": "aws",
 		}[target]
+		if value == "" && e.options.Lenient {
+			return "${" + target + "}", nil
+		}
 		if value == "" {
 			return "", fault(path, line, "Ref to %s: not known, or not given in Options", target)
 		}
 		return value, nil
+	}
+	if function, attribute, dotted := strings.Cut(target, "."); dotted && e.options.Lenient {
+		return e.reference(path, line, function, attribute) // such as Function.Alias, which SAM makes
 	}
 	return e.reference(path, line, target, "")
 }

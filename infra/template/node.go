@@ -8,9 +8,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fault is an error with the place it is about.
+// placed is an error with the place it is about.
+type placed struct {
+	path string
+	line int
+	err  error
+}
+
+func (p *placed) Error() string { return fmt.Sprintf("%s (line %d): %v", p.path, p.line, p.err) }
+func (p *placed) Unwrap() error { return p.err }
+
 func fault(path string, line int, format string, args ...any) error {
-	return fmt.Errorf("%s (line %d): %w", path, line, fmt.Errorf(format, args...))
+	return &placed{path: path, line: line, err: fmt.Errorf(format, args...)}
 }
 
 func join(path, name string) string {

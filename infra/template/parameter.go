@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parameters returns the value in force of each declared parameter, checked against its constraints.
-func parameters(declared *yaml.Node, given map[string]string) (map[string]string, error) {
+// readParameters returns the value in force of each declared parameter, checked against its constraints.
+func (e *evaluator) readParameters(declared *yaml.Node, given map[string]string) (map[string]string, error) {
 	nodes, err := split("Parameters", declared)
 	if err != nil {
 		return nil, err
@@ -27,6 +27,12 @@ func parameters(declared *yaml.Node, given map[string]string) (map[string]string
 	values := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		value, ok := given[name]
+		if e.options.Lenient {
+			if why := noValueFor(nodes[name], ok); why != nil {
+				e.valueless[name] = why
+				continue
+			}
+		}
 		p := parameter{path: "Parameters." + name, given: ok, value: value}
 		if err := p.read(nodes[name]); err != nil {
 			errs = append(errs, err)

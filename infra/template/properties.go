@@ -231,14 +231,16 @@ func (p *properties) ignore(names ...string) {
 	}
 }
 
-// err returns what was wrong, here and in what is nested.
-func (p *properties) err() error {
+var errDropped = errors.New("is not known here, so it would be dropped")
+
+// faults returns what was wrong, here and in what is nested.
+func (p *properties) faults() []error {
 	errs := p.errs
 	for _, name := range slices.Sorted(maps.Keys(p.left)) {
-		errs = append(errs, fault(join(p.path, name), p.left[name].Line, "is not known here, so it would be dropped"))
+		errs = append(errs, fault(join(p.path, name), p.left[name].Line, "%w", errDropped))
 	}
 	for _, c := range p.children {
-		errs = append(errs, c.err())
+		errs = append(errs, c.faults()...)
 	}
-	return errors.Join(errs...)
+	return errs
 }

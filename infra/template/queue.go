@@ -59,8 +59,9 @@ func queue(p *properties, r *resource, ids ids) Queue {
 		Retention:                 time.Duration(p.number("MessageRetentionPeriod", defaultRetention, minRetention, maxRetained)) * time.Second,
 		FIFO:                      p.flag("FifoQueue", false),
 		ContentBasedDeduplication: p.flag("ContentBasedDeduplication", false),
-		Encrypted:                 p.flag("SqsManagedSseEnabled", true) || p.text("KmsMasterKeyId", "") != "",
 	}
+	key := p.text("KmsMasterKeyId", "")
+	q.Encrypted = p.flag("SqsManagedSseEnabled", true) || key != ""
 	if q.Name != "" && q.FIFO != strings.HasSuffix(q.Name, ".fifo") {
 		p.fail("QueueName", r.line, "is %q while FifoQueue is %t: a FIFO queue's name, and no other, ends in .fifo", q.Name, q.FIFO)
 	}

@@ -37,6 +37,9 @@ func (e *evaluator) declare(declared *yaml.Node, global map[string]*yaml.Node) (
 	var resources []*resource
 	for key, n := range entries(declared) {
 		r, err := e.resource(key.Value, n)
+		if e.options.Lenient && e.noteErr(key.Value, "", err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -58,12 +61,15 @@ func (e *evaluator) declare(declared *yaml.Node, global map[string]*yaml.Node) (
 // resource reads the head of a resource; nil where its condition does not hold.
 func (e *evaluator) resource(logicalID string, n *yaml.Node) (*resource, error) {
 	path := join("Resources", logicalID)
-	nodes, err := split(path, n, "Type", "Properties", "Metadata", "DeletionPolicy", "UpdateReplacePolicy", "DependsOn", "Condition")
+	nodes, err := e.known(path, n, "Type", "Properties", "Metadata", "DeletionPolicy", "UpdateReplacePolicy", "DependsOn", "Condition")
 	if err != nil {
 		return nil, err
 	}
 	if nodes["Condition"] != nil {
 		holds, err := e.condition(join(path, "Condition"), nodes["Condition"])
+		if e.options.Lenient && e.noteErr(logicalID, typeOf(nodes), err) {
+			holds, err = true, nil
+		}
 		if err != nil || !holds {
 			return nil, err
 		}
@@ -71,6 +77,9 @@ func (e *evaluator) resource(logicalID string, n *yaml.Node) (*resource, error) 
 	r := &resource{logicalID: logicalID, line: n.Line}
 	if r.kind, err = literal(join(path, "Type"), nodes["Type"]); err != nil {
 		return nil, err
+	}
+	if e.options.Lenient {
+		return r, e.readLeniently(r, nodes["Properties"])
 	}
 	if _, ok := ignored[r.kind]; !ok {
 		return nil, fault(join(path, "Type"), nodes["Type"].Line, "%s is not known: known are %q", r.kind,
@@ -97,8 +106,8 @@ func (e *evaluator) resource(logicalID string, n *yaml.Node) (*resource, error) 
 }
 
 // globals returns what Globals says of functions, the only section of it that is known.
-func globals(declared *yaml.Node) (map[string]*yaml.Node, error) {
-	nodes, err := split("Globals", declared, "Function")
+func (e *evaluator) globals(declared *yaml.Node) (map[string]*yaml.Node, error) {
+	nodes, err := e.known("Globals", declared, "Function")
 	if err != nil {
 		return nil, err
 	}

@@ -178,6 +178,8 @@ func TestStackParameters(t *testing.T) {
 		{"a sender of a domain with one label", map[string]string{"EmailFrom": "shop@localhost"}, "must be empty or one bare e-mail address"},
 		{"who may send", map[string]string{"SenderArns": "arn:aws:iam::123456789012:role/shop,arn:aws:sns:eu-central-1:123456789012:orders"}, ""},
 		{"who may send, with a space", map[string]string{"SenderArns": "arn:aws:iam::123456789012:role/shop, arn:aws:iam::123456789012:role/web"}, "must be empty or ARNs"},
+		{"a session that may send", map[string]string{"SenderArns": "arn:aws:sts::123456789012:assumed-role/shop/one"}, "must be empty or ARNs"},
+		{"every role may send", map[string]string{"SenderArns": "arn:aws:iam::123456789012:role/*"}, "must be empty or ARNs"},
 		{"who may send, by another name", map[string]string{"SenderArns": "123456789012"}, "must be empty or ARNs"},
 		{"traced", map[string]string{"Tracing": "Active"}, ""},
 		{"traced, or not", map[string]string{"Tracing": "true"}, "Parameters.Tracing"},

@@ -50,6 +50,9 @@ func table(p *properties, r *resource) Table {
 		p.fail("KeySchema", r.line, "is missing")
 	}
 	for _, name := range slices.Sorted(maps.Keys(types)) {
+		if p.evaluator.options.Lenient { // of an index, most likely
+			break
+		}
 		p.fail("AttributeDefinitions", r.line, "%s is part of no key", name)
 	}
 	if ttl := p.within("TimeToLiveSpecification"); ttl != nil {

@@ -5,6 +5,8 @@
 // error that names its path and line, unless it stands in the one list of what is left out (see ignored). Parameters keep to their
 // constraints and the template's rules hold, as CloudFormation would have it.
 //
+// A lenient reading (Options.Lenient) is for templates of others: what it cannot read, it lists.
+//
 // It is no general SAM translator. Of resources it reads SAM functions with SQS events, SQS queues, DynamoDB tables, CloudWatch alarms
 // and IAM roles; of intrinsics Ref, Fn::GetAtt, Fn::Sub, Fn::FindInMap, Fn::Split, Fn::If, and in conditions and rules Fn::Equals, Fn::Not, Fn::And,
 // Fn::Or, Fn::Contains and Condition, each in its long and its short form.
@@ -34,6 +36,8 @@ type Template struct {
 	Topics []string
 	// Region and AccountID are the options', for ARNs.
 	Region, AccountID string
+	// Notes are what a lenient reading could not read; where a property is in one, the fields above have no value or the default of it.
+	Notes []Note
 }
 
 // Options says for which account and with which parameters a template is read.
@@ -45,8 +49,12 @@ type Options struct {
 	StackName, Region, AccountID string
 	// Resolve says what a reference to a resource stands for. Required. Also asked for each queue's Arn and URL, each table's name and
 	// each alarm's and, if there are alarms, each queue's QueueName, all of one kind different, and the name and the Version.Version of each
-	// function with an alias.
+	// function with an alias. A lenient reading makes up what it is not told, as it does for the pseudo parameters: they stand for themselves,
+	// as ${AWS::Region}.
 	Resolve func(Reference) (string, error)
+	// Lenient reads any template of CloudFormation or SAM: what is refused otherwise becomes a note. Still an error are YAML that cannot be
+	// read, parameters that the template does not take, and a rule that does not hold.
+	Lenient bool
 }
 
 // Reference is a Ref or an Fn::GetAtt that names a resource of the template.
@@ -62,6 +70,9 @@ type Reference struct {
 
 // Parse reads a template. Its error joins all that is wrong with the resources, each with its path and line.
 func Parse(r io.Reader, options Options) (Template, error) {
+	if options.Resolve == nil && options.Lenient {
+		options.Resolve = standIn
+	}
 	if options.Resolve == nil {
 		return Template{}, errors.New("Options.Resolve is nil: references to resources need it")
 	}
@@ -69,12 +80,16 @@ func Parse(r io.Reader, options Options) (Template, error) {
 	if err != nil {
 		return Template{}, err
 	}
-	s, err := split("", root, sections...)
+	e := &evaluator{options: options, valueless: map[string]error{}, undecided: map[string]error{}}
+	if options.Lenient {
+		e.dropLoops(root)
+	}
+	s, err := e.known("", root, sections...)
 	if err != nil {
 		return Template{}, err
 	}
-	e := &evaluator{options: options, mappings: s["Mappings"]}
-	if e.parameters, err = parameters(s["Parameters"], options.Parameters); err != nil {
+	e.mappings = s["Mappings"]
+	if e.parameters, err = e.readParameters(s["Parameters"], options.Parameters); err != nil {
 		return Template{}, err
 	}
 	if err := e.rules(s["Rules"]); err != nil {
@@ -83,7 +98,7 @@ func Parse(r io.Reader, options Options) (Template, error) {
 	if err := e.decide(s["Conditions"]); err != nil {
 		return Template{}, err
 	}
-	global, err := globals(s["Globals"])
+	global, err := e.globals(s["Globals"])
 	if err != nil {
 		return Template{}, err
 	}
@@ -109,7 +124,7 @@ func (e *evaluator) template(resources []*resource) (Template, error) {
 			t.Queues = append(t.Queues, queue(p, r, ids))
 		case tableType, globalTableType:
 			t.Tables = append(t.Tables, table(p, r))
-		case functionType:
+		case functionType, lambdaFunctionType:
 			t.Functions = append(t.Functions, function(p, r, ids))
 		case alarmType:
 			t.Alarms = append(t.Alarms, alarm(p, r, ids))
@@ -127,7 +142,16 @@ func (e *evaluator) template(resources []*resource) (Template, error) {
 		}
 		p.ignore(ignored[r.kind]...)
 		p.ignore(nameProperty[r.kind])
-		errs = append(errs, p.err())
+		if e.options.Lenient {
+			e.noteAll(r.logicalID, r.kind, p.faults())
+			continue
+		}
+		errs = append(errs, p.faults()...)
+	}
+	if e.options.Lenient {
+		e.attachMappings(t.Functions, resources, ids)
+		t.Notes = e.notes
+		return t, nil
 	}
 	fifo := map[string]bool{}
 	for _, q := range t.Queues {

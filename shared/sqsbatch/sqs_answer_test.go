@@ -60,16 +60,22 @@ func TestAnswerOfACallThatSends(t *testing.T) {
 // for another reason is not: SQS is out of reach, or the role may not send at all.
 func TestCallThatFailsAsAWhole(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	cases := map[string]struct {
 		err   error
 		sends int
 	}{
-		"what is in it":      {&smithy.GenericAPIError{Code: "InvalidMessageContents", Fault: smithy.FaultClient}, 4},
 		"a fault of SQS":     {&smithy.GenericAPIError{Code: "InternalError", Fault: smithy.FaultServer}, 1},
 		"of unknown fault":   {&smithy.GenericAPIError{Code: "Odd", Fault: smithy.FaultUnknown}, 1},
 		"no right to":        {&smithy.GenericAPIError{Code: "AccessDenied", Fault: smithy.FaultClient}, 1},
 		"no right, at large": {&smithy.GenericAPIError{Code: "AccessDeniedException", Fault: smithy.FaultClient}, 1},
-	} {
+	}
+	for _, code := range []string{"InvalidMessageContents", "InvalidParameterValue", "InvalidAttributeValue", "BatchRequestTooLong", "BatchEntryIdsNotDistinct", "UnsupportedOperation",
+		"AWS.SimpleQueueService.BatchRequestTooLong"} {
+		failed := cases["no right to"]
+		failed.err, failed.sends = &smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient}, 4
+		cases["what is in it: "+code] = failed
+	}
+	for name, tt := range cases {
 		bubble(t, name, func(t *testing.T) {
 			r := newRig(t, quarantining)
 			r.queue.away = func(context.Context) error { return tt.err }
@@ -83,4 +89,23 @@ func TestCallThatFailsAsAWhole(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Where the first of them alone meets another failure, no further call is made.
+func TestCallThatFailsAsAWholeLater(t *testing.T) {
+	t.Parallel()
+	bubble(t, "InternalError", func(t *testing.T) {
+		r := newRig(t, quarantining)
+		r.queue.away = func(context.Context) error {
+			if r.queue.sends == 1 {
+				return &smithy.GenericAPIError{Code: "InvalidMessageContents", Fault: smithy.FaultClient}
+			}
+			return &smithy.GenericAPIError{Code: "InternalError", Fault: smithy.FaultServer}
+		}
+		listed, _ := r.within(timeout, many(3, "poison"))
+		wantIDs(t, "listed", listed, "0", "1", "2")
+		if r.queue.sends != 2 {
+			t.Errorf("made %d calls, want 2", r.queue.sends)
+		}
+	})
 }

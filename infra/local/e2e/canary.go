@@ -8,8 +8,11 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/singleeffect/once/infra/local/lambda"
@@ -41,7 +44,7 @@ type version struct {
 	name   string
 	folder string // of its package, under the project's
 	rings  string // the logical id of an alarm that must ring; empty: none may
-	denied bool   // DynamoDB refuses what it asks
+	denied bool   // DynamoDB refuses what is asked, since the role changed with it
 }
 
 // healthy is what runs, and what is deployed again.
@@ -158,16 +161,21 @@ func deploy(ctx context.Context, b binaries, v version, log io.Writer) (_ Canary
 		}
 	}}
 	out := io.MultiWriter(m, log)
-	if to.before, err = start(ctx, b.emulator, f, b.of[healthy.folder], before, nil, out); err != nil {
+	var more map[string]string
+	allow := func() {}
+	if v.denied {
+		// A role is both versions', so the one that runs lost the permission, too.
+		roles, allowed, err := denying(f.Environment["AWS_ENDPOINT_URL_DYNAMODB"])
+		if err != nil {
+			return Canary{}, err
+		}
+		defer roles.Close()
+		allow, more = func() { allowed.Store(true) }, map[string]string{"AWS_ENDPOINT_URL_DYNAMODB": roles.URL}
+	}
+	if to.before, err = start(ctx, b.emulator, f, b.of[healthy.folder], before, more, out); err != nil {
 		return Canary{}, err
 	}
 	defer to.before.Close()
-	var more map[string]string
-	if v.denied {
-		nothing := denying()
-		defer nothing.Close()
-		more = map[string]string{"AWS_ENDPOINT_URL_DYNAMODB": nothing.URL}
-	}
 	if to.after, err = start(ctx, b.emulator, f, b.of[v.folder], after, more, out); err != nil {
 		return Canary{}, err
 	}
@@ -177,13 +185,13 @@ func deploy(ctx context.Context, b binaries, v version, log io.Writer) (_ Canary
 	defer end()
 	a := newAccounts(s, f)
 	ended := make(chan error, 1)
-	url, _, err := s.QueueOf(folder)
+	queueURL, _, err := s.QueueOf(folder)
 	if err != nil {
 		return Canary{}, err
 	}
 	go func() {
 		ended <- mapping.Run(run, mapping.Config{
-			Queue: s.Queues, QueueURL: url, Invokers: []mapping.Invoker{to}, BatchSize: f.Events[0].BatchSize,
+			Queue: s.Queues, QueueURL: queueURL, Invokers: []mapping.Invoker{to}, BatchSize: f.Events[0].BatchSize,
 			ReportBatchItemFailures: len(f.Events[0].FunctionResponseTypes) > 0, Observe: a.delivered,
 		})
 	}()
@@ -191,7 +199,7 @@ func deploy(ctx context.Context, b binaries, v version, log io.Writer) (_ Canary
 	length := int(pace.Length() / time.Minute)
 	for range length {
 		minutes.next()
-		if err := a.send(ctx, url, aMinute); err != nil {
+		if err := a.send(ctx, queueURL, aMinute); err != nil {
 			return Canary{}, err
 		}
 		if err := a.wait(ctx, a.allDelivered); err != nil {
@@ -200,6 +208,7 @@ func deploy(ctx context.Context, b binaries, v version, log io.Writer) (_ Canary
 	}
 	minutes.next() // what is delivered from now on is no canary's
 	to.shift(0)
+	allow() // the role is taken back with the stack's update
 	if err := a.wait(ctx, a.allGone); err != nil {
 		return Canary{}, fmt.Errorf("%s, after it was taken back: %w", v.name, err)
 	}
@@ -236,10 +245,19 @@ func start(ctx context.Context, emulator string, f template.Function, bootstrap,
 	})
 }
 
-// denying is a DynamoDB that allows nothing.
-func denying() *httptest.Server {
-	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+// denying is a DynamoDB whose role allows nothing, until it is told to.
+func denying(dynamoDB string) (*httptest.Server, *atomic.Bool, error) {
+	to, err := url.Parse(dynamoDB)
+	if err != nil {
+		return nil, nil, err
+	}
+	allowed, there := &atomic.Bool{}, httputil.NewSingleHostReverseProxy(to)
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if allowed.Load() {
+			there.ServeHTTP(w, r)
+			return
+		}
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = io.WriteString(w, `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"is not authorized to perform: dynamodb:PutItem"}`)
-	}))
+	})), allowed, nil
 }

@@ -2,10 +2,13 @@ package e2e
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/singleeffect/once/infra/doctor"
 	"github.com/singleeffect/once/infra/local/stack"
 	"github.com/singleeffect/once/infra/template"
 )
@@ -26,28 +29,42 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// Each broken version's alarm is one that takes a version back, so one that is off the list is missed.
-func TestAlarmsAreTheDeployments(t *testing.T) {
+// Each broken version is of one of the ways to fail that the doctor reckons with, and must ring the alarm that it names: one of the
+// deployment's, so that one which is off the list is missed.
+func TestAlarmsAreTheReckoned(t *testing.T) {
 	root, err := stack.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	functions, err := stack.Unreachable(stack.Options{Root: root, Name: "once"})
+	file, err := os.Open(filepath.Join(root, "template.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range functions {
-		if f.LogicalID != function {
+	defer file.Close()
+	parsed, err := template.Parse(file, template.Options{StackName: "once", Region: "eu-central-1", AccountID: "123456789012",
+		Resolve: func(r template.Reference) (string, error) { return r.LogicalID + r.Attribute, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reckoned := map[string]string{}
+	for _, r := range doctor.Reckon(doctor.Stack{Template: parsed}) {
+		if r.Function == function {
+			reckoned[r.Way] = r.Alarm
+		}
+	}
+	broken := 0
+	for _, v := range versions {
+		if v.rings == "" {
 			continue
 		}
-		for _, v := range versions {
-			if v.rings != "" && !slices.Contains(f.Deployment.Alarms, v.rings) {
-				t.Errorf("%s must ring %s, and the deployment's alarms are %q", v.name, v.rings, f.Deployment.Alarms)
-			}
+		broken++
+		if got := reckoned["it "+v.name]; got != v.rings {
+			t.Errorf("%s must ring %s, and the doctor reckons with %q", v.name, v.rings, got)
 		}
-		return
 	}
-	t.Errorf("template.yaml has no %s", function)
+	if broken != 5 {
+		t.Errorf("got %d broken versions, want five", broken)
+	}
 }
 
 func TestErr(t *testing.T) {
