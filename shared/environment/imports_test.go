@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"infra/doctor":    {"infra/template", "shared/intent", "shared/telemetry"},
 	"infra/intentctl": {"infra/doctor", "infra/template"},
 	// What tests are made of, and nothing else: the packages below it, too.
-	"shared/intenttest": {"shared/intent", "shared/intenttest/memdb", "shared/intenttest/calls"},
+	"shared/intenttest": {"shared/intent", "shared/intenttest/memdb", "shared/intenttest/calls", "shared/intenttest/queue"},
 }
 
 // What is built into a function imports one way, and nothing that tests are made
