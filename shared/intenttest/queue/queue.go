@@ -256,22 +256,21 @@ func (q *Queue[B]) land(e *entry[B]) {
 	}
 }
 
-// remove takes a message out. Its group may go on, and the window reaches one further.
+// remove takes a message out. Its group may go on, and the window reaches one further. It is within the window: only what is there is
+// received, and what is past its retention or purged goes in order.
 func (q *Queue[B]) remove(e *entry[B]) {
 	delete(q.messages, e.ID)
 	e.leave()
 	q.land(e)
-	same := func(other *entry[B]) bool { return other == e }
-	if g := q.groups[e.Group]; g != nil {
-		if i := slices.IndexFunc(g.entries, same); i >= 0 {
-			g.entries = slices.Delete(g.entries, i, i+1)
-			q.inside--
-			q.open(e.Group)
-			q.admit()
-			return
-		}
+	if !q.config.FIFO {
+		return
 	}
-	q.beyond = slices.DeleteFunc(q.beyond, same)
+	g := q.groups[e.Group]
+	i := slices.Index(g.entries, e)
+	g.entries = slices.Delete(g.entries, i, i+1)
+	q.inside--
+	q.open(e.Group)
+	q.admit()
 }
 
 // pass does what time has done since the last call.

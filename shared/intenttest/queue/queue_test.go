@@ -207,6 +207,9 @@ func TestDelay(t *testing.T) {
 	w.want("after the queue's", w.receive(10), "queue's")
 	w.pass(4 * time.Second)
 	w.want("after its own", w.receive(10), "own")
+	w.dead.Send(w.now, Outgoing[string]{Body: "redriven"})
+	w.dead.Redrive(w.now, func(m Message[string], _ string) (*Queue[string], string) { return w.q, m.Body })
+	w.want("of a redrive", counts(w.q.Counts(w.now)), "0 3 1")
 }
 
 // Guide: "FIFO queue delivery logic", "Using the message group ID with Amazon SQS FIFO queues".
@@ -280,6 +283,20 @@ func TestDeduplication(t *testing.T) {
 		_, duplicate = send(w, "B", "d")
 		w.want("after 5 minutes", duplicate, false)
 	})
+	t.Run("anew from a redrive on", func(t *testing.T) {
+		w := newWorld(t, true)
+		send(w, "A", "d")
+		w.dead.Send(w.now, Outgoing[string]{Body: "A", Group: "A", Dedup: "d"})
+		w.pass(3 * time.Minute)
+		moved, _ := w.dead.Redrive(w.now, func(m Message[string], _ string) (*Queue[string], string) { return w.q, m.Body })
+		w.want("moved, though it is known", moved, 1)
+		w.pass(deduplication - 1)
+		_, duplicate := send(w, "A", "d")
+		w.want("known", duplicate, true)
+		w.pass(1)
+		_, duplicate = send(w, "A", "d")
+		w.want("known for longer", duplicate, false)
+	})
 	t.Run("in a group, where the scope is that", func(t *testing.T) {
 		w := newWorld(t, true, func(c *Config[string]) { c.DedupByGroup = true })
 		send(w, "A", "d")
@@ -338,6 +355,8 @@ func TestWindow(t *testing.T) {
 	w.delete("B1")
 	w.want("and on", w.receive(10), "B2")
 	w.want("counts", counts(w.q.Counts(w.now)), fmt.Sprint(Window-3, 2, 0))
+	w.q.Purge()
+	w.want("purged", counts(w.q.Counts(w.now)), "0 0 0")
 }
 
 // Guide: "Using dead-letter queues in Amazon SQS" (C19: the receive after the last one moves the message).
@@ -442,6 +461,19 @@ func TestRetention(t *testing.T) {
 	w.send("A3")
 	w.pass(1)
 	w.want("its followers go on", w.receive(1), "A3")
+	w.pass(defaultRetention - 2)
+	w.want("before its time", bodies(w.q.Peek(w.now)), "A3")
+	w.pass(1)
+	w.want("at its time", bodies(w.q.Peek(w.now)), "")
+
+	w = newWorld(t, false, func(c *Config[string]) { c.MaxReceives = 1 })
+	w.send("A1")
+	w.receive(1)
+	w.pass(time.Hour)
+	w.dead.Send(w.now, Outgoing[string]{Body: "younger, and there before"})
+	w.receive(1)
+	w.pass(defaultRetention - time.Hour)
+	w.want("the older one is gone", bodies(w.dead.Peek(w.now)), "younger, and there before")
 }
 
 // Guide: "Learn how to configure a dead-letter queue redrive in Amazon SQS".
@@ -552,11 +584,14 @@ func TestChoices(t *testing.T) {
 		w.want("gone", counts(w.q.Counts(w.now))+bodies(w.q.Peek(w.now)), "0 0 0")
 		_, err := w.q.ChangeVisibility(w.now, w.handles["A1"], time.Hour)
 		w.want("its visibility", err, ErrGone)
+		w.want("counts to the limit", w.q.inFlight, 0)
 		w.want("next", w.q.Next(w.now), w.now.Add(10*time.Second))
 		w.pass(10 * time.Second)
 		w.want("back", counts(w.q.Counts(w.now)), "1 0 0")
+		w.delete("A1") // by the handle of before, when it is no longer in flight
+		w.want("back at once", w.receive(1), "A1")
 		choices[ComesBack] = 0
-		w.delete("A1") // by the handle of before
+		w.delete("A1")
 		w.want("gone for good", w.receive(1), "")
 	})
 }

@@ -103,11 +103,8 @@ func (q *Queue[B]) Delete(now time.Time, handle string) (deleted bool, err error
 	case !latest && q.choose(ByOldHandle, e.ID, 2) == 0:
 		return false, nil
 	case !q.config.FIFO && q.choose(ComesBack, e.ID, 2) == 1:
-		if !e.inFlight {
-			e.visibleAt = now
-		}
 		q.land(e)
-		q.hide(e, e.visibleAt)
+		q.hide(e, e.visibleAt) // which may be over
 		e.deleted = true
 		return true, nil
 	default:
