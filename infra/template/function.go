@@ -90,10 +90,47 @@ func function(p *properties, r *resource, ids ids) Function {
 	if named {
 		f.Folder = strings.ToLower(folder)
 	}
-	if p.evaluator.options.Lenient {
-		f.readLeniently(p, r, ids)
+	lenient := p.evaluator.options.Lenient
+	if lenient {
+		f.codeLeniently(p)
+	} else {
+		f.code(p, r)
+	}
+	if environment := p.within("Environment"); environment != nil {
+		if variables := environment.within("Variables"); variables != nil {
+			f.Environment = variables.named()
+		}
+	}
+	if r.kind == lambdaFunctionType { // the rest stands beside it
+		for _, tag := range p.all("Tags") {
+			f.Tags[tag.required("Key")] = tag.text("Value", "")
+		}
 		return f
 	}
+	if tags := p.within("Tags"); tags != nil {
+		f.Tags = tags.named()
+	}
+	if preference := p.within("DeploymentPreference"); preference != nil {
+		f.Deployment = deployment(preference, f.Alias, ids)
+	}
+	if events := p.within("Events"); events != nil {
+		for _, name := range slices.Sorted(maps.Keys(events.left)) {
+			e := events.within(name)
+			switch {
+			case e == nil:
+			case lenient && e.left["Type"] != nil && e.left["Type"].Value != "SQS":
+				events.fail(name, e.line, "is no SQS event")
+				e.left = nil
+			default:
+				f.Events = append(f.Events, event(e, name, ids))
+			}
+		}
+	}
+	return f
+}
+
+// code holds what says what is built and run to what the Makefile builds.
+func (f *Function) code(p *properties, r *resource) {
 	if f.Folder == "" {
 		p.errs = append(p.errs, fault("Resources."+r.logicalID, r.line, "a function's logical id is its folder's name and Function"))
 	}
@@ -109,25 +146,14 @@ func function(p *properties, r *resource, ids ids) Function {
 	} else {
 		f.Architecture = architectures[0]
 	}
-	if environment := p.within("Environment"); environment != nil {
-		if variables := environment.within("Variables"); variables != nil {
-			f.Environment = variables.named()
-		}
+}
+
+// codeLeniently leaves it out, whatever it says.
+func (f *Function) codeLeniently(p *properties) {
+	p.ignore(aboutCode...)
+	if architectures := p.texts("Architectures"); len(architectures) == 1 {
+		f.Architecture = architectures[0]
 	}
-	if tags := p.within("Tags"); tags != nil {
-		f.Tags = tags.named()
-	}
-	if preference := p.within("DeploymentPreference"); preference != nil {
-		f.Deployment = deployment(preference, f.Alias, ids)
-	}
-	if events := p.within("Events"); events != nil {
-		for _, name := range slices.Sorted(maps.Keys(events.left)) {
-			if e := events.within(name); e != nil {
-				f.Events = append(f.Events, event(e, name, ids))
-			}
-		}
-	}
-	return f
 }
 
 // event reads one event.

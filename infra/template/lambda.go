@@ -1,49 +1,9 @@
 package template
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
-
-// readLeniently reads of a function what no build and no runtime changes.
-func (f *Function) readLeniently(p *properties, r *resource, ids ids) {
-	p.ignore(aboutCode...)
-	if architectures := p.texts("Architectures"); len(architectures) == 1 {
-		f.Architecture = architectures[0]
-	}
-	if environment := p.within("Environment"); environment != nil {
-		if variables := environment.within("Variables"); variables != nil {
-			f.Environment = variables.named()
-		}
-	}
-	if r.kind == lambdaFunctionType {
-		for _, tag := range p.all("Tags") {
-			f.Tags[tag.required("Key")] = tag.text("Value", "")
-		}
-		return
-	}
-	if tags := p.within("Tags"); tags != nil {
-		f.Tags = tags.named()
-	}
-	if preference := p.within("DeploymentPreference"); preference != nil {
-		f.Deployment = deployment(preference, f.Alias, ids)
-	}
-	if events := p.within("Events"); events != nil {
-		for _, name := range slices.Sorted(maps.Keys(events.left)) {
-			e := events.within(name)
-			if e == nil {
-				continue
-			}
-			if kind := e.left["Type"]; kind != nil && kind.Value != "SQS" {
-				events.fail(name, e.line, "is no SQS event")
-				e.left = nil
-				continue
-			}
-			f.Events = append(f.Events, event(e, name, ids))
-		}
-	}
-}
 
 // attachMappings gives functions the event source mappings that stand beside them in the template.
 func (e *evaluator) attachMappings(functions []Function, resources []*resource, ids ids) {

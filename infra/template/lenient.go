@@ -33,7 +33,7 @@ const (
 // aboutCode are a function's properties that say what its code is and who may run it, of which nothing here is read.
 var aboutCode = []string{
 	"Code", "CodeUri", "Description", "FunctionName", "Handler", "ImageConfig", "ImageUri", "InlineCode", "PackageType",
-	"LoggingConfig", "PermissionsBoundary", "Role", "Runtime",
+	"PermissionsBoundary", "Runtime",
 }
 
 // note adds a note, or its property to one that says the same of the same resource. What is said of a whole is not said again of its parts.

@@ -17,15 +17,7 @@ func policy(p *properties, r *resource, of string) Policy {
 	for _, reference := range p.texts(of) {
 		policy.Of = append(policy.Of, strings.Trim(reference, "${}"))
 	}
-	document := p.within("PolicyDocument")
-	if document == nil {
-		p.fail("PolicyDocument", p.line, "is missing")
-		return policy
-	}
-	document.only("Version", "2012-10-17")
-	for _, s := range document.all("Statement") {
-		policy.Statements = append(policy.Statements, statement(s))
-	}
+	policy.Statements = p.statements()
 	return policy
 }
 

@@ -42,16 +42,22 @@ func (p *properties) fail(name string, line int, format string, args ...any) {
 	p.errs = append(p.errs, fault(join(p.path, name), line, format, args...))
 }
 
+// resolve returns what a property's node stands for, one string; false where it stands for none.
+func (p *properties) resolve(name string, n *yaml.Node) (string, bool) {
+	text, err := p.evaluator.text(join(p.path, name), n)
+	if err != nil {
+		p.errs = append(p.errs, err)
+	}
+	return text, err == nil
+}
+
 // text returns a property that is one string, or the fallback where it is not there.
 func (p *properties) text(name, fallback string) string {
 	n := p.take(name)
 	if n == nil {
 		return fallback
 	}
-	text, err := p.evaluator.text(join(p.path, name), n)
-	if err != nil {
-		p.errs = append(p.errs, err)
-	}
+	text, _ := p.resolve(name, n)
 	return text
 }
 
@@ -89,9 +95,8 @@ func (p *properties) number(name string, fallback, least, most int) int {
 	if n == nil {
 		return fallback
 	}
-	text, err := p.evaluator.text(join(p.path, name), n)
-	if err != nil {
-		p.errs = append(p.errs, err)
+	text, ok := p.resolve(name, n)
+	if !ok {
 		return fallback
 	}
 	number, err := strconv.Atoi(text)
@@ -146,17 +151,25 @@ func (p *properties) named() map[string]string {
 	values := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(p.left)) {
 		if n := p.take(name); n != nil {
-			text, err := p.evaluator.text(join(p.path, name), n)
-			if err != nil {
-				p.errs = append(p.errs, err)
-			}
-			values[name] = text
+			values[name], _ = p.resolve(name, n)
 		}
 	}
 	return values
 }
 
-func (p *properties) texts(name string) []string {
+// texts returns a property that is a list of strings.
+func (p *properties) texts(name string) []string { return p.list(name, false) }
+
+// oneOrMore returns a required property that is a string or a list of them, and not empty.
+func (p *properties) oneOrMore(name string) []string {
+	if p.left[name] == nil {
+		p.fail(name, p.line, "is missing")
+	}
+	return p.list(name, true)
+}
+
+// list reads a list of strings; orOne also takes one string for it, and not an empty list.
+func (p *properties) list(name string, orOne bool) []string {
 	n := p.take(name)
 	if n == nil {
 		return nil
@@ -167,8 +180,13 @@ func (p *properties) texts(name string) []string {
 		return nil
 	}
 	list, ok := value.([]any)
-	if !ok {
+	switch {
+	case !ok && orOne:
+		list = []any{value}
+	case !ok:
 		p.fail(name, n.Line, "is no list")
+	case orOne && len(list) == 0:
+		p.fail(name, n.Line, "is empty")
 	}
 	var values []string
 	for _, item := range list {

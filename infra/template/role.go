@@ -49,17 +49,23 @@ func role(p *properties, r *resource) Role {
 	role := Role{LogicalID: r.logicalID, Managed: p.texts("ManagedPolicyArns")}
 	for _, policy := range p.all("Policies") {
 		policy.required("PolicyName")
-		document := policy.within("PolicyDocument")
-		if document == nil {
-			policy.fail("PolicyDocument", policy.line, "is missing")
-			continue
-		}
-		document.only("Version", "2012-10-17")
-		for _, s := range document.all("Statement") {
-			role.Statements = append(role.Statements, statement(s))
-		}
+		role.Statements = append(role.Statements, policy.statements()...)
 	}
 	return role
+}
+
+// statements are those of the PolicyDocument.
+func (p *properties) statements() (all []Statement) {
+	document := p.within("PolicyDocument")
+	if document == nil {
+		p.fail("PolicyDocument", p.line, "is missing")
+		return nil
+	}
+	document.only("Version", "2012-10-17")
+	for _, s := range document.all("Statement") {
+		all = append(all, statement(s))
+	}
+	return all
 }
 
 func statement(p *properties) Statement {
@@ -81,40 +87,6 @@ func statement(p *properties) Statement {
 		}
 	}
 	return s
-}
-
-// oneOrMore returns a property that is a string or a list of them, and not empty.
-func (p *properties) oneOrMore(name string) []string {
-	n := p.left[name]
-	if n == nil {
-		p.fail(name, p.line, "is missing")
-		return nil
-	}
-	line := n.Line
-	if n = p.take(name); n == nil {
-		return nil
-	}
-	value, err := p.evaluator.value(join(p.path, name), n)
-	if err != nil {
-		p.errs = append(p.errs, err)
-		return nil
-	}
-	list, ok := value.([]any)
-	if !ok {
-		list = []any{value}
-	}
-	var values []string
-	for _, item := range list {
-		text, ok := item.(string)
-		if !ok {
-			p.fail(name, line, "is no list of single values")
-		}
-		values = append(values, text)
-	}
-	if len(values) == 0 {
-		p.fail(name, line, "is empty")
-	}
-	return values
 }
 
 // referenceAlone is a reference and nothing else: to a resource, and to an attribute of it.
