@@ -94,7 +94,7 @@ func bound(conditions map[string][]string) bool {
 		if !ofARN && !slices.Contains([]string{"aws:SourceAccount", "aws:PrincipalAccount", "aws:PrincipalOrgID"}, key) {
 			continue
 		}
-		anybody := func(value string) bool { return strings.ContainsAny(value, "*?") }
+		anybody := isWild
 		if ofARN {
 			anybody = anyAccount
 		}
@@ -111,15 +111,14 @@ var reference = regexp.MustCompile(`\$\{[^}]*\}`)
 // anyAccount tells whether a pattern matches ARNs of more than one account: arn:partition:service:region:account:resource. The ARN of an S3
 // bucket has no account, and its name is one bucket's in all of AWS.
 func anyAccount(pattern string) bool {
-	const wildcards = "*?"
 	parts := strings.SplitN(reference.ReplaceAllString(pattern, "x"), ":", 6)
 	switch {
 	case len(parts) < 6:
-		return strings.ContainsAny(pattern, wildcards)
+		return isWild(pattern)
 	case parts[4] == "":
-		return strings.ContainsAny(parts[5], wildcards)
+		return isWild(parts[5])
 	}
-	return strings.ContainsAny(parts[4], wildcards)
+	return isWild(parts[4])
 }
 
 func encrypted(s Stack, found report) {

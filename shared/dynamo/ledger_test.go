@@ -178,19 +178,25 @@ func TestLedgerWrites(t *testing.T) {
 	}
 }
 
+// meaning is the worker's ledger with another meaning of failed conditions.
+func (w *worker) meaning(key string, failed func([]types.CancellationReason) error) *dynamo.Ledger[charge] {
+	h := w.ledger(key)
+	plan := h.Effect
+	h.Effect = func(ctx context.Context, c charge, a intent.Attempt) (dynamo.Writes, error) {
+		writes, err := plan(ctx, c, a)
+		writes.Failed = failed
+		return writes, err
+	}
+	return h
+}
+
 // Without a meaning of its own a failed condition leaves the intent unclaimed.
 func TestLedgerConditionWithoutMeaning(t *testing.T) {
 	b := newBench(t)
 	d := message(t, `{"cents":10}`)
 	b.open(t, d.Key, 5)
 	w := b.worker(t)
-	h := w.ledger(d.Key)
-	plan := h.Effect
-	h.Effect = func(ctx context.Context, c charge, a intent.Attempt) (dynamo.Writes, error) {
-		writes, err := plan(ctx, c, a)
-		writes.Failed = nil
-		return writes, err
-	}
+	h := w.meaning(d.Key, nil)
 	if o, err := w.deliver(h, d); err == nil || !strings.Contains(err.Error(), "ConditionalCheckFailed") {
 		t.Errorf("delivery: got %s, want an error that names the code", describe(o, err))
 	}
@@ -307,13 +313,7 @@ func TestLedgerFailedMeansNothing(t *testing.T) {
 	d := message(t, `{"cents":10}`)
 	b.open(t, d.Key, 5)
 	w := b.worker(t)
-	h := w.ledger(d.Key)
-	plan := h.Effect
-	h.Effect = func(ctx context.Context, c charge, a intent.Attempt) (dynamo.Writes, error) {
-		writes, err := plan(ctx, c, a)
-		writes.Failed = func([]types.CancellationReason) error { return nil }
-		return writes, err
-	}
+	h := w.meaning(d.Key, func([]types.CancellationReason) error { return nil })
 	if o, err := w.deliver(h, d); err == nil || !strings.Contains(err.Error(), "returned no error") {
 		t.Errorf("delivery: got %s, want an error", describe(o, err))
 	}

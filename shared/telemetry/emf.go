@@ -51,24 +51,24 @@ var outcomes = map[intent.Kind]string{
 	intent.InDoubt:    InDoubt,
 }
 
-// ofVersion are the metrics that are counted for each version of a function, too: those that tell a bad version from a good one while
-// both run. CloudWatch charges for each metric with each value of its dimensions, and a version is another value with every
-// deployment, so the others are not.
-var ofVersion = []string{Messages, Failed, Quarantined, Refused, UnknownFormat}
+// emitted are the metrics by the dimensions that they are counted with. Those of the version tell a bad version from a good one while
+// both run. CloudWatch charges for each metric with each value of its dimensions, and a version is another value with every deployment, so
+// the others are not. Messages, the denominator of a version's shares, is of the version alone.
+var emitted = []struct{ dimensions, metrics []string }{
+	{[]string{Scope, Operation}, []string{
+		Executed, Replayed, Refused, InProgress, Conflict, InDoubt, Failed, Listed, Quarantined, UnknownFormat, Takeovers,
+	}},
+	{[]string{Scope, Operation, Version}, []string{Messages, Failed, Quarantined, Refused, UnknownFormat}},
+}
 
-// DimensionSets returns the sets of dimensions that a metric is emitted with, none if there is no such metric. Messages, the
-// denominator of a version's shares, has the version's alone.
-func DimensionSets(metric string) [][]string {
-	all, version := []string{Scope, Operation}, []string{Scope, Operation, Version}
-	switch {
-	case metric == Messages:
-		return [][]string{version}
-	case slices.Contains(ofVersion, metric):
-		return [][]string{all, version}
-	case slices.Contains([]string{Executed, Replayed, InProgress, Conflict, InDoubt, Listed, Takeovers}, metric):
-		return [][]string{all}
+// DimensionSets returns the sets of dimensions that a metric is emitted with, none if there is no such metric.
+func DimensionSets(metric string) (sets [][]string) {
+	for _, e := range emitted {
+		if slices.Contains(e.metrics, metric) {
+			sets = append(sets, e.dimensions)
+		}
 	}
-	return nil
+	return sets
 }
 
 // Batch is what is told of one batch, each field a count of messages: an
@@ -121,21 +121,21 @@ func (e *Emitter) Observe(_ context.Context, r Batch) {
 	}
 	line := map[string]any{}
 	var directives []directive
-	for _, set := range [][]string{{Scope, Operation}, {Scope, Operation, Version}} {
+	for _, of := range emitted {
 		var metrics []metric
-		for name, n := range counts {
-			if n > 0 && slices.ContainsFunc(DimensionSets(name), func(s []string) bool { return slices.Equal(s, set) }) {
+		for _, name := range of.metrics {
+			if n := counts[name]; n > 0 {
 				line[name] = n
 				metrics = append(metrics, metric{name, "Count"})
 			}
 		}
-		if len(metrics) == 0 || slices.ContainsFunc(set, func(name string) bool { return e.dimensions[name] == "" }) {
+		if len(metrics) == 0 || slices.ContainsFunc(of.dimensions, func(name string) bool { return e.dimensions[name] == "" }) {
 			continue
 		}
-		for _, name := range set {
+		for _, name := range of.dimensions {
 			line[name] = e.dimensions[name]
 		}
-		directives = append(directives, directive{Namespace, [][]string{set}, metrics})
+		directives = append(directives, directive{Namespace, [][]string{of.dimensions}, metrics})
 	}
 	if len(directives) == 0 {
 		return
