@@ -43,7 +43,7 @@ func (s *side) send(ctx context.Context, all []send) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("message of %s: %w", one.operation.name, err)
 		}
-		out, err := s.sqs.SendMessage(ctx, in)
+		out, err := s.stack.Producer.SendMessage(ctx, in)
 		if err != nil {
 			return 0, fmt.Errorf("send to %s: %w", q.live, err)
 		}

@@ -12,10 +12,8 @@ import (
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/singleeffect/once/infra/local/lambda"
 	"github.com/singleeffect/once/infra/local/mapping"
@@ -36,7 +34,6 @@ const (
 // and a mail service of its own.
 type side struct {
 	stack    *stack.Stack
-	sqs      *sqs.Client // the producer's
 	provider *stripe.Server
 	mail     *ses.Server
 	chaos    *chaos
@@ -89,9 +86,6 @@ func open(ctx context.Context, functions string, c Config, t *Trouble) (_ *side,
 		return nil, err
 	}
 	s.closers = append(s.closers, s.stack.Close)
-	s.sqs = sqs.New(sqs.Options{
-		Region: stack.Region, BaseEndpoint: &s.stack.SQS, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	})
 	return s, nil
 }
 

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -14,11 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/infra/local/mapping"
-	"github.com/singleeffect/once/infra/local/queue"
 	"github.com/singleeffect/once/infra/local/stack"
 	"github.com/singleeffect/once/infra/template"
 	"github.com/singleeffect/once/shared/dynamo"
 	"github.com/singleeffect/once/shared/intent"
+	"github.com/singleeffect/once/shared/sqsbatch"
 )
 
 // opening is every account's balance, of which its one message takes 1.
@@ -39,6 +37,12 @@ func newAccounts(s *stack.Stack, f template.Function) *accounts {
 	return &accounts{stack: s, function: f, seen: map[string]bool{}}
 }
 
+func (a *accounts) queueURL() string { return a.function.Environment["QUEUE_URL"] }
+
+func (a *accounts) intent(key string) intent.Key {
+	return intent.Key{Scope: a.function.Environment["SCOPE"], Operation: folder, ID: key}
+}
+
 // delivered is told of each batch.
 func (a *accounts) delivered(b mapping.Batch) {
 	a.mu.Lock()
@@ -49,7 +53,7 @@ func (a *accounts) delivered(b mapping.Batch) {
 }
 
 // send sends that many messages, each to an account of its own.
-func (a *accounts) send(ctx context.Context, url string, n int) error {
+func (a *accounts) send(ctx context.Context, n int) error {
 	for range n {
 		key := fmt.Sprintf("%s-%d", folder, len(a.keys))
 		a.keys = append(a.keys, key)
@@ -58,16 +62,18 @@ func (a *accounts) send(ctx context.Context, url string, n int) error {
 		}}); err != nil {
 			return err
 		}
-		sum := sha256.Sum256([]byte(key))
-		sent, err := a.stack.Queues.SendMessage(queue.SendMessageInput{QueueURL: url, Outgoing: queue.Outgoing{
-			MessageBody:    fmt.Sprintf(`{"idempotency_key":%q,"account_id":%q,"delta_cents":-1}`, key, key),
-			MessageGroupID: key, MessageDeduplicationID: hex.EncodeToString(sum[:]),
-		}})
+		in, err := sqsbatch.Message{
+			Key: a.intent(key), Time: time.Now(), Group: key, Body: fmt.Appendf(nil, `{"account_id":%q,"delta_cents":-1}`, key),
+		}.Input(a.queueURL())
+		if err != nil {
+			return err
+		}
+		sent, err := a.stack.Producer.SendMessage(ctx, in)
 		if err != nil {
 			return err
 		}
 		a.mu.Lock()
-		a.ids = append(a.ids, sent.MessageID)
+		a.ids = append(a.ids, *sent.MessageId)
 		a.mu.Unlock()
 	}
 	return nil
@@ -87,11 +93,7 @@ func (a *accounts) allDelivered() (bool, error) {
 
 // allGone tells whether nothing is left in the queue.
 func (a *accounts) allGone() (bool, error) {
-	url, _, err := a.stack.QueueOf(folder)
-	if err != nil {
-		return false, err
-	}
-	left, err := a.stack.Queues.Peek(url)
+	left, err := a.stack.Queues.Peek(a.queueURL())
 	return len(left) == 0, err
 }
 
@@ -130,7 +132,7 @@ func (a *accounts) judge(ctx context.Context, c *Canary) error {
 		if err != nil {
 			return err
 		}
-		o, err := intent.Lookup(ctx, store, intent.Key{Scope: a.function.Environment["SCOPE"], Operation: folder, ID: key})
+		o, err := intent.Lookup(ctx, store, a.intent(key))
 		if err != nil && !errors.Is(err, intent.ErrNoIntent) {
 			return err
 		}

@@ -185,13 +185,9 @@ func deploy(ctx context.Context, b binaries, v version, log io.Writer) (_ Canary
 	defer end()
 	a := newAccounts(s, f)
 	ended := make(chan error, 1)
-	queueURL, _, err := s.QueueOf(folder)
-	if err != nil {
-		return Canary{}, err
-	}
 	go func() {
 		ended <- mapping.Run(run, mapping.Config{
-			Queue: s.Queues, QueueURL: queueURL, Invokers: []mapping.Invoker{to}, BatchSize: f.Events[0].BatchSize,
+			Queue: s.Queues, QueueURL: a.queueURL(), Invokers: []mapping.Invoker{to}, BatchSize: f.Events[0].BatchSize,
 			ReportBatchItemFailures: len(f.Events[0].FunctionResponseTypes) > 0, Observe: a.delivered,
 		})
 	}()
@@ -199,7 +195,7 @@ func deploy(ctx context.Context, b binaries, v version, log io.Writer) (_ Canary
 	length := int(pace.Length() / time.Minute)
 	for range length {
 		minutes.next()
-		if err := a.send(ctx, queueURL, aMinute); err != nil {
+		if err := a.send(ctx, aMinute); err != nil {
 			return Canary{}, err
 		}
 		if err := a.wait(ctx, a.allDelivered); err != nil {

@@ -95,7 +95,7 @@ func TestDeadLetter(t *testing.T) {
 	if got := r.delivered("adjust", poison); got != 1 {
 		t.Errorf("deliveries: got %d, want 1", got)
 	}
-	out, err := r.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
+	out, err := r.Producer.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
 		QueueUrl: &deadURL, MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{"MessageGroupId"},
 	})
 	if err != nil {
@@ -142,7 +142,7 @@ func TestFiveReceives(t *testing.T) {
 	if got := r.delivered("ship", id); got != 5 {
 		t.Errorf("deliveries: got %d, want 5", got)
 	}
-	out, err := r.sqs.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &deadURL})
+	out, err := r.Producer.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &deadURL})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/singleeffect/once/infra/local/mapping"
 	"github.com/singleeffect/once/infra/local/queue"
@@ -69,6 +70,7 @@ type Stack struct {
 	DynamoDB string // address of the engine
 	SQS      string // address of the queues
 	Queues   *queue.Service
+	Producer *sqs.Client // of the queues, for who sends
 
 	options Options
 	account account
@@ -93,6 +95,7 @@ func Open(ctx context.Context, o Options) (_ *Stack, err error) {
 	}
 	s.SQS = address
 	s.Queues = queue.New(queue.Config{BaseURL: s.SQS})
+	s.Producer = sqs.New(sqs.Options{Region: Region, BaseEndpoint: &s.SQS, Credentials: local})
 	server := &http.Server{Handler: s.Queues.Handler()}
 	go func() { _ = server.Serve(listener) }()
 	s.closers = append(s.closers, func() { _ = server.Close() })

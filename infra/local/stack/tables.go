@@ -14,13 +14,12 @@ import (
 	"github.com/singleeffect/once/infra/template"
 )
 
+// local are the credentials of what surrounds the stack. Nobody looks at them.
+var local = credentials.NewStaticCredentialsProvider("local", "local", "")
+
 // newClient returns a client of the local engine for what surrounds the stack.
 func newClient(endpoint string) *dynamodb.Client {
-	return dynamodb.New(dynamodb.Options{
-		Region:       Region,
-		BaseEndpoint: &endpoint,
-		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
-	})
+	return dynamodb.New(dynamodb.Options{Region: Region, BaseEndpoint: &endpoint, Credentials: local})
 }
 
 // createTables makes the template's tables. One that is there already, on an

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -25,7 +24,6 @@ import (
 // its tables.
 type run struct {
 	*Stack
-	sqs     *sqs.Client
 	scratch string // where it keeps its files
 
 	mu         sync.Mutex
@@ -57,9 +55,6 @@ func newRun(t *testing.T, o Options) *run {
 		r.deliveries[function] = append(r.deliveries[function], b)
 	}
 	r.Stack = opened(t, o)
-	r.sqs = sqs.New(sqs.Options{
-		Region: Region, BaseEndpoint: &r.SQS, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	})
 	name := r.Table("AccountsTable")
 	if _, err := r.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &name, Item: map[string]types.AttributeValue{
 		"account_id": &types.AttributeValueMemberS{Value: "7"},
@@ -92,7 +87,7 @@ func (r *run) send(t *testing.T, function, body string) string {
 	if strings.HasSuffix(url, ".fifo") {
 		input.MessageGroupId, input.MessageDeduplicationId = aws.String("7"), aws.String(rand.Text())
 	}
-	out, err := r.sqs.SendMessage(t.Context(), input)
+	out, err := r.Producer.SendMessage(t.Context(), input)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +121,7 @@ func (r *run) balance(t *testing.T) int {
 // messages counts what is in a queue, visible or not.
 func (r *run) messages(t *testing.T, url string) int {
 	t.Helper()
-	out, err := r.sqs.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll}})
+	out, err := r.Producer.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll}})
 	if err != nil {
 		t.Fatal(err)
 	}
