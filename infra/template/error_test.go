@@ -33,6 +33,7 @@ func TestErrors(t *testing.T) {
 		{"two documents", "a: 1\n---\nb: 1\n", []string{"more than one YAML document"}},
 		{"nothing", "", []string{"read template: EOF"}},
 		{"a duplicate key", "Resources: {}\nResources: {}\n", []string{"line 2", "Resources is there twice"}},
+		{"a key without a name", "Resources:\n  \"\": {Type: AWS::SQS::Queue}\n", []string{"line 2", "without a name"}},
 		{"an alias", "Metadata: &a {}\nResources: *a\n", []string{"line 2", "alias *a"}},
 		{"a merge", "Metadata: {<<: {}}\n", []string{"merge key"}},
 		{"an unknown section", "Resource: {}\n", []string{"Resource (line 1)", "not known"}},

@@ -29,7 +29,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// sound refuses duplicate keys, of which parsers keep another one each, and aliases and merges, which CloudFormation does not know.
+// sound refuses empty keys, duplicate keys, of which parsers keep another one each, and aliases and merges, which CloudFormation does not know.
 func sound(n *yaml.Node) error {
 	if n.Kind == yaml.AliasNode {
 		return fmt.Errorf("line %d: alias *%s: CloudFormation knows none", n.Line, n.Value)
@@ -40,6 +40,8 @@ func sound(n *yaml.Node) error {
 			switch {
 			case key.Kind != yaml.ScalarNode:
 				return fmt.Errorf("line %d: a key that is not a scalar", key.Line)
+			case key.Value == "":
+				return fmt.Errorf("line %d: a key without a name", key.Line)
 			case key.Value == "<<":
 				return fmt.Errorf("line %d: merge key <<: CloudFormation knows none", key.Line)
 			case seen[key.Value]:
