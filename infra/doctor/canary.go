@@ -17,6 +17,8 @@ type Ringing struct {
 	Function string
 	// Way is how the version fails, as the rest of "a version is taken back when …".
 	Way string
+	// Silent ways ring nothing, whatever the alarms are.
+	Silent bool
 	// Alarm is the logical id of the alarm that needs the least traffic to ring; empty if none does.
 	Alarm string
 	// Minute is the one of the deployment, from 1, by whose end the alarm rings if there is traffic enough.
@@ -57,6 +59,8 @@ type way struct {
 	classes []string
 	// counts returns a period's metrics by name when the new version had so many invocations, of so many messages each.
 	counts func(invocations, messages float64) map[string]float64
+	// silent ways leave no metric that would tell the version from a healthy one. The rule on roles is all that stands against them.
+	silent bool
 }
 
 func all(metric string) func(invocations, messages float64) map[string]float64 {
@@ -65,17 +69,21 @@ func all(metric string) func(invocations, messages float64) map[string]float64 {
 	}
 }
 
+func none(_, _ float64) map[string]float64 { return nil }
+
 var recorded = []string{keyed, ledger, blind}
 
 var ways = []way{
-	{"it cannot start", nil, func(invocations, _ float64) map[string]float64 { return map[string]float64{"Errors": invocations} }},
-	{"it lost a permission", nil, all(telemetry.Failed)},
-	{"it lists every message", nil, all(telemetry.Failed)},
-	{"it quarantines every message", nil, all(telemetry.Quarantined)},
-	{"it refuses every message", recorded, all(telemetry.Refused)},
-	{"it cannot read one record of each batch", recorded, func(invocations, messages float64) map[string]float64 {
+	{name: "it cannot start", counts: func(invocations, _ float64) map[string]float64 { return map[string]float64{"Errors": invocations} }},
+	{name: "it lost a permission", counts: all(telemetry.Failed)},
+	{name: "it lists every message", counts: all(telemetry.Failed)},
+	{name: "it quarantines every message", counts: all(telemetry.Quarantined)},
+	{name: "it refuses every message", classes: recorded, counts: all(telemetry.Refused)},
+	{name: "it cannot read one record of each batch", classes: recorded, counts: func(invocations, messages float64) map[string]float64 {
 		return map[string]float64{telemetry.Messages: invocations * messages, telemetry.Failed: invocations, telemetry.UnknownFormat: invocations}
 	}},
+	{name: "its role may not write the log, where its metrics are read", counts: none, silent: true},
+	{name: "its role may not receive, so that Lambda invokes no version", counts: none, silent: true},
 }
 
 func (s Stack) reckon(f template.Function) []Ringing {
@@ -89,7 +97,7 @@ func (s Stack) reckon(f template.Function) []Ringing {
 		if w.classes != nil && !slices.Contains(w.classes, f.Tags[classTag]) {
 			continue
 		}
-		best := Ringing{Function: f.LogicalID, Way: w.name, BatchSize: batch}
+		best := Ringing{Function: f.LogicalID, Way: w.name, Silent: w.silent, BatchSize: batch}
 		for _, a := range s.guards(f) {
 			single, batched := deliveries(a, pace, w, 1), deliveries(a, pace, w, batch)
 			if single == 0 || batched == 0 || best.Alarm != "" && best.Batched <= batched {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -106,7 +107,7 @@ func TestReckon(t *testing.T) {
 	if r := whole[refuse]; r.Alarm != "AdjustRefusedAlarm" || r.Minute != 4 || r.Single != 46 || r.Batched != 284 {
 		t.Errorf("got %+v", r)
 	}
-	if _, there := whole["ShipFunction it refuses every message"]; there || len(whole) != 3*6+2*4 {
+	if _, there := whole["ShipFunction it refuses every message"]; there || len(whole) != 3*8+2*6 {
 		t.Errorf("got %d ways: a Natural effect refuses nothing", len(whole))
 	}
 	// A longer canary needs less traffic, and so does one that grows; an alarm that needs more minutes needs more of it.
@@ -174,7 +175,7 @@ func table(all []Ringing) string {
 	said := map[row][]string{}
 	for _, r := range all {
 		row := row{
-			alarm:  strings.TrimSuffix(strings.TrimPrefix(r.Alarm, strings.TrimSuffix(r.Function, "Function")), "Alarm"),
+			alarm:  cmp.Or(strings.TrimSuffix(strings.TrimPrefix(r.Alarm, strings.TrimSuffix(r.Function, "Function")), "Alarm"), "none"),
 			minute: r.Minute, single: fmt.Sprint(r.Single), batched: fmt.Sprint(r.Batched),
 		}
 		if said[row] == nil {
@@ -188,7 +189,8 @@ func table(all []Ringing) string {
 	fmt.Fprintf(&b, "| a version is taken back when | by its alarm | within minute | deliveries a minute, one an invocation | %d an invocation |\n", all[0].BatchSize)
 	b.WriteString("|---|---|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", strings.Join(said[r], ", or "), r.alarm, r.minute, r.single, r.batched)
+		line := fmt.Sprintf("| %s | %s | %d | %s | %s |\n", strings.Join(said[r], ", or "), r.alarm, r.minute, r.single, r.batched)
+		b.WriteString(strings.ReplaceAll(line, " 0 ", " – "))
 	}
 	return b.String()
 }

@@ -42,6 +42,10 @@ func Judge(s Stack, asked ...string) ([]Finding, []Note) {
 	for _, id := range slices.Sorted(maps.Keys(foreign)) {
 		notes = append(notes, Note{Resource: id, What: "function", Why: foreign[id]})
 	}
+	if s.Calls == nil || s.Reads == nil {
+		notes = append(notes, Note{Resource: "Functions", What: "role-calls, variables-declared, variables-read",
+			Why: "what their code calls and reads is not at hand"})
+	}
 	judged := s
 	judged.Functions = slices.DeleteFunc(slices.Clone(s.Functions), func(f template.Function) bool { return foreign[f.LogicalID] != "" })
 	var findings []Finding

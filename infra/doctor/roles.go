@@ -56,8 +56,8 @@ func roleCalls(s Stack, found report) {
 		}
 		var wrong []string
 		for _, n := range needs {
-			if len(r.Managed) == 0 && !allows(s, r, n) { // what a managed policy allows is not known
-				wrong = append(wrong, "does not allow "+n.String())
+			if why := denial(s, r, n); why != "" && len(r.Managed) == 0 { // what a managed policy allows is not known
+				wrong = append(wrong, why)
 			}
 		}
 		for _, extra := range extras(s, r, needs) {

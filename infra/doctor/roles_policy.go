@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -64,22 +65,35 @@ func isSender(s Stack, resource string) bool {
 	return own && (strings.HasPrefix(name, "identity/") || strings.HasPrefix(name, "configuration-set/"))
 }
 
-// allows tells whether a role allows something and does not deny it. Of conditions the sender of an e-mail alone is judged.
-func allows(s Stack, r template.Role, n need) bool {
-	allowed := false
+// denial says why a role does not allow something; empty if it does. Of conditions the sender of an e-mail alone is judged: an Allow under
+// another one may never hold.
+func denial(s Stack, r template.Role, n need) string {
+	why := "does not allow " + n.String()
 	for _, statement := range r.Statements {
 		if !covers(s, statement, n) {
 			continue
 		}
-		if statement.Effect == "Deny" {
-			if len(statement.Conditions) == 0 {
-				return false
-			}
-			continue
+		switch held := unjudged(statement.Conditions); {
+		case statement.Effect == "Deny" && len(statement.Conditions) == 0:
+			return "denies " + n.String()
+		case statement.Effect == "Deny":
+		case held == "":
+			why = ""
+		case why != "":
+			why = "allows " + n.String() + " only under the condition " + held
 		}
-		allowed = true
 	}
-	return allowed
+	return why
+}
+
+// unjudged is a condition that no rule knows; empty if there is none. The sender under another operator is the rule on wildcards' to find.
+func unjudged(conditions map[string][]string) string {
+	for _, condition := range slices.Sorted(maps.Keys(conditions)) {
+		if !strings.HasSuffix(condition, " ses:FromAddress") {
+			return condition
+		}
+	}
+	return ""
 }
 
 func covers(s Stack, statement template.Statement, n need) bool {

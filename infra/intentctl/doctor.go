@@ -53,8 +53,6 @@ func (d doctorVerb) Run(stdout io.Writer) error {
 		return err
 	}
 	findings, notes := doctor.Judge(doctor.Stack{Template: parsed}, d.Function...)
-	notes = append(notes, doctor.Note{Resource: "Functions", What: "role-calls, variables-declared, variables-read",
-		Why: "what their code calls and reads is not at hand here; the tests of infra/doctor hold the stack's own to it"})
 	if err := d.print(stdout, findings, notes); err != nil {
 		return err
 	}

@@ -33,4 +33,14 @@ export const accepted = [
     resources: /\/CodeDeployServiceRole$/,
     reason: "SAM makes CodeDeploy's role, with the policy that AWS keeps for it.",
   },
+  {
+    rule: /^(AwsSolutions-IAM5\[Resource::\*\]|Serverless-LambdaStarPermissions)$/,
+    resources: new RegExp(`/${functions}Role$`),
+    reason: 'With Tracing=Active alone: X-Ray knows no resource that could be named. The doctor finds any other wildcard (role-wildcards).',
+  },
+  {
+    rule: /^AwsSolutions-IAM5\[Resource::arn:.+:ses:.+:(identity|configuration-set)\/\*\]$/,
+    resources: /\/WelcomeRole$/,
+    reason: 'Which identity SES finds for the sender is not known beforehand. A condition holds them all to one address (role-wildcards).',
+  },
 ];

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Holds template.yaml to cdk-nag's packs, as SAM translates it with and without a gradual deployment. npm installs what the lock file
-# names into the user's cache directory, once, never into the tree.
+# Holds template.yaml to cdk-nag's packs, as SAM translates it with and without a gradual deployment, and with all that parameters add. npm
+# installs what the lock file names into the user's cache directory, once, never into the tree.
 set -eu
 
 missing() {
@@ -27,10 +27,17 @@ if [ ! -d "$home" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work" ${new:+"$new"}' EXIT
-for gradual in true false; do
-	python3 "$here/translate.py" "$here/../../template.yaml" "GradualDeployment=$gradual" >"$work/$gradual.json"
-done
+translate() {
+	name=$1
+	shift
+	python3 "$here/translate.py" "$here/../../template.yaml" "$@" >"$work/$name.json"
+}
+translate gradual
+translate at-once GradualDeployment=false
+translate whole Tracing=Active EmailFrom=shop@example.com NotificationEmail=ops@example.com ReservedConcurrency=10 \
+	SenderArns=arn:aws:iam::123456789012:role/shop \
+	StripeSecretArn=arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf
 # Node looks for packages beside the program.
 cp "$here/check.mjs" "$here/accepted.mjs" "$work"
 ln -s "$home/node_modules" "$work/node_modules"
-node "$work/check.mjs" "$work/true.json" "$work/false.json"
+node "$work/check.mjs" "$work/gradual.json" "$work/at-once.json" "$work/whole.json"

@@ -1,4 +1,5 @@
-"""Prints template.yaml as CloudFormation runs it: SAM's transform, with the parameters that are given as Name=Value."""
+"""Prints template.yaml as CloudFormation runs it: SAM's transform, with the parameters that are given as Name=Value, and each Fn::If as one
+of its two values. What cdk-nag finds in a policy it does not find in one that may be there."""
 import json
 import logging
 import os
@@ -17,4 +18,37 @@ template["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
 policies = MagicMock()  # of AWS's managed policies; the template names none
 policies.load.return_value = {}
 parameters = dict(given.split("=", 1) for given in sys.argv[2:])
-json.dump(transform(template, parameters, policies), sys.stdout)
+translated = transform(template, parameters, policies)
+
+values = {name: str(p.get("Default", "")) for name, p in translated["Parameters"].items()} | parameters
+
+
+def holds(condition):
+    """Evaluates what conditions are made of."""
+    (function, arguments), = condition.items()
+    if function == "Condition":
+        return holds(translated["Conditions"][arguments])
+    if function == "Fn::Equals":
+        one, other = (values[a["Ref"]] if isinstance(a, dict) else str(a) for a in arguments)
+        return one == other
+    return {"Fn::Not": lambda all: not all[0], "Fn::And": all, "Fn::Or": any}[function]([holds(c) for c in arguments])
+
+
+NO_VALUE = {"Ref": "AWS::NoValue"}
+
+
+def chosen(node):
+    """Replaces each Fn::If, and leaves out what has no value."""
+    if isinstance(node, dict) and list(node) == ["Fn::If"]:
+        condition, then, otherwise = node["Fn::If"]
+        return chosen(then if holds({"Condition": condition}) else otherwise)
+    if isinstance(node, dict):
+        pairs = ((key, chosen(value)) for key, value in node.items())
+        return {key: value for key, value in pairs if value != NO_VALUE}
+    if isinstance(node, list):
+        return [value for value in map(chosen, node) if value != NO_VALUE]
+    return node
+
+
+translated["Resources"] = chosen(translated["Resources"])
+json.dump(translated, sys.stdout)

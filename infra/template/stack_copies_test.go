@@ -20,7 +20,7 @@ func TestStackCopies(t *testing.T) {
 			t.Errorf("there is no %s%s", name, kind)
 			return ""
 		}
-		text, err := yaml.Marshal(common(n))
+		text, err := yaml.Marshal(plain(n, common))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,21 +52,25 @@ var own = []string{
 	"Policies", // of a role: the doctor holds them to what the function calls
 }
 
-// common is a copy of a node without what is its own, and without remarks. A dead-letter queue is named where it is a FIFO queue alone.
-func common(n *yaml.Node) *yaml.Node {
-	clone := *n
-	clone.HeadComment, clone.LineComment, clone.FootComment, clone.Content = "", "", "", nil
+// common tells what copies have in common. A dead-letter queue is named where it is a FIFO queue alone.
+func common(key, value *yaml.Node) bool {
+	deadFIFO := key.Value == "QueueName" && strings.HasSuffix(value.Value, "-dead.fifo")
+	return !slices.Contains(own, key.Value) && !deadFIFO
+}
+
+// plain is a copy of a node's entries that are kept, without remarks and layout.
+func plain(n *yaml.Node, keep func(key, value *yaml.Node) bool) *yaml.Node {
+	clone := &yaml.Node{Kind: n.Kind, Tag: n.Tag, Value: n.Value}
 	if n.Kind != yaml.MappingNode {
 		for _, child := range n.Content {
-			clone.Content = append(clone.Content, common(child))
+			clone.Content = append(clone.Content, plain(child, keep))
 		}
-		return &clone
+		return clone
 	}
 	for key, value := range entries(n) {
-		deadFIFO := key.Value == "QueueName" && strings.HasSuffix(value.Value, "-dead.fifo")
-		if !slices.Contains(own, key.Value) && !deadFIFO {
-			clone.Content = append(clone.Content, common(key), common(value))
+		if keep(key, value) {
+			clone.Content = append(clone.Content, plain(key, keep), plain(value, keep))
 		}
 	}
-	return &clone
+	return clone
 }

@@ -32,6 +32,10 @@ const (
 	// visibility lets what a broken version listed come again soon.
 	visibility = 4 * time.Second
 
+	// late are minutes of a deployment in which no alarm that rings is in time, as the doctor reckons: CloudWatch's minutes may begin up to
+	// one after it, and a minute's data is there one after its end.
+	late = 2
+
 	// patience bounds what is waited for.
 	patience = time.Minute
 )
@@ -217,7 +221,7 @@ func deploy(ctx context.Context, b binaries, v version, log io.Writer) (_ Canary
 	c := Canary{Version: v.name}
 	for _, id := range f.Deployment.Alarms {
 		at := slices.IndexFunc(s.Template.Alarms, func(a template.Alarm) bool { return a.LogicalID == id })
-		minute, err := m.rings(s.Template.Alarms[at], length)
+		minute, err := m.rings(s.Template.Alarms[at], length-late)
 		if err != nil {
 			return c, err
 		}
