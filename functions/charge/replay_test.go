@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +31,7 @@ func TestReplayedAnswerIsOld(t *testing.T) {
 		"canceled, for good":                  {paymentIntent("canceled").again(), reply{}, intent.Refused, 1},
 		"a declined card that has paid":       {declined("succeeded"), reply{}, "", 1},
 		"a declined card whose money is held": {declined("requires_capture"), reply{}, "", 1},
+		"requires_action, and not to be read": {paymentIntent("requires_action").again(), failure(503, "api_error", "", ""), "", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMemory()
@@ -39,6 +42,9 @@ func TestReplayedAnswerIsOld(t *testing.T) {
 			o, err := charging(m, p).Deliver(ctx, delivery(t, lesson))
 			if o.Kind != tt.kind || (err != nil) != (tt.kind == "") || len(p.requests()) != tt.requests {
 				t.Errorf("got %+v and error %v after %d requests, want %q after %d", o, err, len(p.requests()), tt.kind, tt.requests)
+			}
+			if says := fmt.Sprintf("stripe answered %d", tt.now.status); tt.now.status >= 400 && !strings.Contains(fmt.Sprint(err), says) {
+				t.Errorf("got error %v, want one that says %q", err, says)
 			}
 		})
 	}

@@ -23,7 +23,9 @@ func TestAcceptedWithoutAnID(t *testing.T) {
 
 // Where SES's error is an identity's or the account's, its hint tells where to look. Others have none.
 func TestHintOfAnError(t *testing.T) {
-	for text, hinted := range map[string]bool{"Email address is not verified": true, "Daily message quota exceeded": false} {
+	for text, hinted := range map[string]bool{
+		"Email address is not verified": true, "Sending paused for this account": true, "Account is suspended": true, "Daily message quota exceeded": false,
+	} {
 		p := newFakeSES(t, reply{status: 400, code: "MessageRejected", text: text})
 		_, err := newSES(sesConfig(p.url), "once@example.com").send(t.Context(), "ada@example.com", hello, "tag")
 		if got := disposition(err); got != "not applied" || strings.Contains(err.Error(), "SES's console") != hinted {

@@ -202,6 +202,8 @@ func TestAnswers(t *testing.T) {
 		{"500 that calls itself a bad address", reply{status: 500, code: "BadRequestException", text: "Illegal address"}, doubt},
 		{"400 that calls itself a server's failure", reply{status: 400, code: "InternalServiceErrorException"}, doubt},
 		{"400 that calls itself a common failure", reply{status: 400, code: "InternalFailure"}, doubt},
+		{"400 that calls itself an outage", reply{status: 400, code: "ServiceUnavailable"}, doubt},
+		{"400 that calls itself a time-out", reply{status: 400, code: "RequestTimeoutException"}, doubt},
 		{"504 of a proxy", reply{status: 504, body: "<html>ada@example.com</html>", sends: true}, doubt},
 		{"429 of a proxy", reply{status: 429, body: "<html>ada@example.com</html>"}, doubt},
 		{"403 without a code", reply{status: 403, body: "{}"}, doubt},

@@ -190,6 +190,29 @@ func (w *worker) meaning(key string, failed func([]types.CancellationReason) err
 	return h
 }
 
+// A failed condition has its meaning also beside a result that is put aside: each reason is of its own item.
+func TestLedgerConditionBesideALargeResult(t *testing.T) {
+	b := newBench(t)
+	d := message(t, `{"cents":10}`)
+	b.open(t, d.Key, 5)
+	w := b.worker(t)
+	h := w.meaning(d.Key, func(reasons []types.CancellationReason) error {
+		if len(reasons) != 1 || aws.ToString(reasons[0].Code) != "ConditionalCheckFailed" {
+			t.Errorf("got reasons %v, want that of the one item", reasons)
+		}
+		return intent.Refuse(errInsufficient.Error())
+	})
+	plan := h.Effect
+	h.Effect = func(ctx context.Context, c charge, a intent.Attempt) (dynamo.Writes, error) {
+		writes, err := plan(ctx, c, a)
+		writes.Result = text(1000)
+		return writes, err
+	}
+	o, err := w.deliver(h, d)
+	want(t, "delivery", o, err, intent.Refused)
+	b.wantBalance(t, d.Key, 5)
+}
+
 // Without a meaning of its own a failed condition leaves the intent unclaimed.
 func TestLedgerConditionWithoutMeaning(t *testing.T) {
 	b := newBench(t)

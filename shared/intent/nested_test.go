@@ -168,10 +168,10 @@ func TestC51BlindBecomesKeyed(t *testing.T) {
 		for range 3 {
 			o, err := w.deliver(keyed, book)
 			wantKind(t, o, err, intent.InDoubt)
+			w.wantState(intent.StateInDoubt) // by the time that it is told
 			time.Sleep(lapsed)
 		}
 		w.wantRuns(0)
-		w.wantState(intent.StateInDoubt)
 	})
 	bubble(t, "released", func(t *testing.T) { // known not to have happened: it runs
 		w := newWorld(t)

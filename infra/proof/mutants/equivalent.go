@@ -73,6 +73,19 @@ var equivalent = map[string]string{
 	"welcome condition: b < ' ': never":                                                                                 "an address with a control character is not bare",
 	"welcome condition: reason != \"\": never in checkSender":                                                           "what is refused comes without an address",
 	"welcome condition: !bare(address): never in deliverable (2)":                                                       "a domain in Punycode has letters, digits, hyphens and dots alone",
+
+	"intent left out: <-done": "the record is read while a renewal may write it, which the race detector finds",
+	"dynamo condition: err != nil after it, err := s.get(ctx, key): never":                                                                                                             "with an error comes no item",
+	"dynamo order: attribute := s.keep(ctx, &next) before if !slices.Contains(intent.Sources(next.State, intent.ByShown), shown.State) { return s.Load(ctx, next.Intent) }":            "a result that is put aside for nothing goes by its own TTL",
+	"dynamo order: attribute := s.keep(ctx, &next) before if next.Writes != nil { return intent.Record{}, fmt.Errorf(\"%w: there is no claim whose completion they could join\", int…": "the same",
+	"charge condition: r != nil: always":           "an answer of the library's has its response",
+	"clearcart condition: ctx.Err() != nil: never": "a call under a context that has ended is none",
+	"clearcart order: running.Go(func() { defer func() { <-slots }() if err := t.delete(ctx, key, at); err != nil { stop(err) } }) before if ctx.Err() != nil { break }": "the same",
+	"ship condition: err != nil after at, err := strconv.ParseFloat(number.Value, 64): never":                                                                            "every number of DynamoDB's is one of these",
+	"ship verdict: intent.Quarantine(fmt.Errorf(\"read order's shipped_at: %w\", err)): unknown":                                                                         "the same",
+	"welcome condition: err != nil after l, err := render(g.Kind, to.name): never":                                                                                       "each kind that is valid has a letter",
+	"welcome verdict: intent.NotApplied(err): unknown":                                                                                                                   "the same",
+	"welcome verdict: intent.NotApplied(err): refused":                                                                                                                   "the same",
 }
 
 // withoutEquivalent leaves them out. One that no mutant has the name of any more is an
