@@ -51,7 +51,8 @@ type ledger string
 
 // adjust changes the balance, never below zero. An unknown account and
 // insufficient funds are refused. The latter depends on what came before, which
-// is why the queue is FIFO with one group an account.
+// is why the queue is FIFO with one group an account. Order in it holds until a change
+// is given up, after twelve hours of failures: those behind it then go on without it.
 func (l ledger) adjust(_ context.Context, a adjustment, at intent.Attempt) (dynamo.Writes, error) {
 	update := &types.Update{
 		TableName:        aws.String(string(l)),

@@ -112,7 +112,7 @@ func TestSampleEvents(t *testing.T) {
 			t.Fatalf("no test knows the story %s", name)
 		}
 		t.Run(name, func(t *testing.T) {
-			dead := intenttest.NewDeadLetters(t)
+			dead := new(intenttest.DeadLetters)
 			f := newFunction(t, dead)
 			if got := f.handle(t, file); !slices.Equal(got, story.listed) {
 				t.Errorf("listed: got %v, want %v", got, story.listed)
@@ -145,7 +145,7 @@ func TestSampleEvents(t *testing.T) {
 
 // One after the other they are one intent: one change, and nobody is left waiting for an answer.
 func TestSampleEventsOfOneIntent(t *testing.T) {
-	f := newFunction(t, intenttest.NewDeadLetters(t))
+	f := newFunction(t, new(intenttest.DeadLetters))
 	for _, name := range []string{"first-delivery", "redelivery", "redriven-with-new-message-id", "duplicate-in-batch"} {
 		if got := f.handle(t, samples+"adjust-"+name+".json"); len(got) != 0 {
 			t.Errorf("%s: listed %v, want none", name, got)
@@ -162,7 +162,7 @@ func TestGroupGoesOnAfterPoison(t *testing.T) {
 		listed  []string
 		balance string
 	}{
-		"quarantined": {intenttest.NewDeadLetters(t), nil, "9000"},
+		"quarantined": {new(intenttest.DeadLetters), nil, "9000"},
 		"listed":      {nil, []string{"poison", "behind it"}, "10000"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,7 @@ type reply struct {
 	status   int
 	body     string
 	replayed bool                                         // Idempotent-Replayed: true
+	after    string                                       // Retry-After
 	does     func(w http.ResponseWriter, r *http.Request) // instead of the above
 }
 
@@ -55,6 +56,9 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Request-Id", "req_1")
 	if next.replayed {
 		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	if next.after != "" {
+		w.Header().Set("Retry-After", next.after)
 	}
 	w.WriteHeader(next.status)
 	_, _ = io.WriteString(w, next.body)

@@ -40,8 +40,10 @@ func (e *stripeError) Error() string {
 // the library says of it quotes the body.
 var errUnreadable = errors.New("stripe's answer is not readable")
 
-// redact is err without what must not be logged.
-func redact(err error) error {
+// redact is err without what must not be logged. It keeps whether that speaks of Stripe as a whole.
+func redact(err error) error { return outage(err, loggable(err)) }
+
+func loggable(err error) error {
 	var e *stripe.Error
 	var broken net.Error
 	var call *url.Error

@@ -143,7 +143,7 @@ func TestDeadline(t *testing.T) {
 func TestKilled(t *testing.T) {
 	const table = "CLEARCART_TEST_TABLE"
 	if name := os.Getenv(table); name != "" { // the process that is killed
-		w := &world{carts: name, faults: new(intenttest.Faults), dead: intenttest.NewDeadLetters(t)}
+		w := &world{carts: name, faults: new(intenttest.Faults), dead: new(intenttest.DeadLetters)}
 		tenth := at(10, "DeleteItem", intenttest.Fault{After: func() {
 			if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 				t.Error(err)

@@ -35,7 +35,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := intenttest.Engine(t)
-	return &world{db, calls.Name("CARTS_TABLE", intenttest.Table(t, db, "user_id", "item_id")), new(intenttest.Faults), intenttest.NewDeadLetters(t)}
+	return &world{db, calls.Name("CARTS_TABLE", intenttest.Table(t, db, "user_id", "item_id")), new(intenttest.Faults), new(intenttest.DeadLetters)}
 }
 
 // reasons are those of what was quarantined so far, in that order.

@@ -35,7 +35,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := intenttest.Engine(t)
-	return &world{db, calls.Name("ORDERS_TABLE", intenttest.Table(t, db, orderIDAttribute)), new(intenttest.Faults), intenttest.NewDeadLetters(t)}
+	return &world{db, calls.Name("ORDERS_TABLE", intenttest.Table(t, db, orderIDAttribute)), new(intenttest.Faults), new(intenttest.DeadLetters)}
 }
 
 // reasons are those of what was quarantined so far, in that order.

@@ -15,6 +15,17 @@ type breakage struct {
 	parameters map[string]string
 }
 
+// indexOfOpen is what the template has of the index of open records.
+const indexOfOpen = `        - {AttributeName: open, AttributeType: S}
+        - {AttributeName: open_since, AttributeType: N}
+      KeySchema: [{AttributeName: intent, KeyType: HASH}]
+      # What somebody must look at, and nothing else: a record has these attributes while it is in doubt, or when its message was given up.
+      GlobalSecondaryIndexes:
+        - IndexName: open
+          KeySchema: [{AttributeName: open, KeyType: HASH}, {AttributeName: open_since, KeyType: RANGE}]
+          Projection: {ProjectionType: KEYS_ONLY}
+`
+
 const intentTable = `  IntentTable:
     Type: AWS::DynamoDB::Table
     Condition: MakesIntentTable
@@ -23,9 +34,9 @@ const intentTable = `  IntentTable:
     Properties:
       BillingMode: PAY_PER_REQUEST
       DeletionProtectionEnabled: true
-      AttributeDefinitions: [{AttributeName: intent, AttributeType: S}]
-      KeySchema: [{AttributeName: intent, KeyType: HASH}]
-      TimeToLiveSpecification: {AttributeName: expires_at, Enabled: true}
+      AttributeDefinitions:
+        - {AttributeName: intent, AttributeType: S}
+` + indexOfOpen + `      TimeToLiveSpecification: {AttributeName: expires_at, Enabled: true}
       WarmThroughput: !If [HasWarmWrites, {WriteUnitsPerSecond: !Ref IntentTableWarmWrites}, !Ref AWS::NoValue]
       PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}
 `
@@ -58,7 +69,7 @@ var broken = []breakage{
 		"ShipFunction", []string{`DEAD_LETTER_QUEUE_URL "https://sqs.example/ShipQueue"`, `"https://sqs.example/ShipDeadLetterQueue"`}, nil},
 
 	{"dead-letter-queue", "none", "      RedrivePolicy:\n        deadLetterTargetArn: !GetAtt ChargeDeadLetterQueue.Arn\n" +
-		"        maxReceiveCount: 5\n", "", "ChargeQueue", []string{"no dead-letter queue", "4 days"}, nil},
+		"        maxReceiveCount: 100\n", "", "ChargeQueue", []string{"no dead-letter queue", "4 days"}, nil},
 
 	{"dead-letter-kind", "a standard one of a FIFO queue", "      QueueName: !Sub ${AWS::StackName}-adjust-dead.fifo\n      FifoQueue: true\n" +
 		"      DeduplicationScope: messageGroup\n      FifoThroughputLimit: perMessageGroupId\n", "", "AdjustDeadLetterQueue",
@@ -76,12 +87,14 @@ var broken = []breakage{
 		[]string{"within 5m0s", "10080 of 10080 periods of 1m0s"}, nil},
 
 	{"alarm-scope", "of another (C53)", "- {Name: Scope, Value: " + scope + "}\n        - {Name: Operation, Value: charge}",
-		"- {Name: Scope, Value: once}\n        - {Name: Operation, Value: charge}", "ChargeInDoubtAlarm",
+		"- {Name: Scope, Value: once}\n        - {Name: Operation, Value: charge}", "ChargeRetryingAlarm",
 		[]string{`scope "once"`, `SCOPE "123456789012/eu-central-1/once"`}, nil},
-	{"alarm-scope", "of no function", "{Name: Operation, Value: welcome}", "{Name: Operation, Value: greet}", "WelcomeInDoubtAlarm",
+	{"alarm-scope", "of no function", "{Name: Operation, Value: welcome}", "{Name: Operation, Value: greet}", "WelcomeRetryingAlarm",
 		[]string{`operation "greet"`}, nil},
 
-	{"receive-count", "four (C08)", "maxReceiveCount: 5", "maxReceiveCount: 4", "ChargeQueue", []string{"4 receives", "less than 5"}, nil},
+	{"receive-count", "29 (C08, C71)", "maxReceiveCount: 100", "maxReceiveCount: 29", "ChargeQueue", []string{"29 receives", "less than 30"}, nil},
+	{"receive-count", "99 of a FIFO queue (C72)", "AdjustDeadLetterQueue.Arn\n        maxReceiveCount: 100",
+		"AdjustDeadLetterQueue.Arn\n        maxReceiveCount: 99", "AdjustQueue", []string{"99 receives", "less than 100"}, nil},
 
 	{"batch-item-failures", "not reported (C03)", "FunctionResponseTypes: [ReportBatchItemFailures]", "FunctionResponseTypes: []",
 		"ChargeFunction", []string{"response types []", "not ReportBatchItemFailures"}, nil},
@@ -115,13 +128,18 @@ var broken = []breakage{
 	{"provider-window", "of another function that is Keyed", "EffectClass: Ledger", "EffectClass: Keyed", "AdjustFunction",
 		[]string{`PROVIDER_WINDOW_HOURS ""`, "its class is Keyed"}, nil},
 
-	{"record-table", "another type", "AttributeDefinitions: [{AttributeName: intent, AttributeType: S}]",
-		"AttributeDefinitions: [{AttributeName: intent, AttributeType: B}]", "IntentTable", []string{"intent (B)", "intent (S)"}, nil},
-	{"record-table", "a sort key", "[{AttributeName: intent, AttributeType: S}]\n      KeySchema: [{AttributeName: intent, KeyType: HASH}]",
-		"[{AttributeName: intent, AttributeType: S}, {AttributeName: at, AttributeType: N}]\n      KeySchema: [{AttributeName: intent, KeyType: HASH}, " +
-			"{AttributeName: at, KeyType: RANGE}]", "IntentTable", []string{"intent (S), at (N)", "writes intent (S)"}, nil},
+	{"record-table", "another type", "{AttributeName: intent, AttributeType: S}", "{AttributeName: intent, AttributeType: B}", "IntentTable", []string{"intent (B)", "intent (S)"}, nil},
+	{"record-table", "a sort key", "KeySchema: [{AttributeName: intent, KeyType: HASH}]",
+		"KeySchema: [{AttributeName: intent, KeyType: HASH}, {AttributeName: open_since, KeyType: RANGE}]", "IntentTable",
+		[]string{"intent (S), open_since (N)", "writes intent (S)"}, nil},
 	{"record-table", "none of the stack's", "INTENT_TABLE: " + tableOf("Intent"), "INTENT_TABLE: records", "ShipFunction",
 		[]string{`INTENT_TABLE "records"`, `"IntentTable"`}, nil},
+
+	{"record-index", "none", indexOfOpen, "      KeySchema: [{AttributeName: intent, KeyType: HASH}]\n", "IntentTable", []string{"no index open", "open (S), open_since (N)"}, nil},
+	{"record-index", "of another name", "IndexName: open", "IndexName: doubts", "IntentTable", []string{"no index open"}, nil},
+	{"record-index", "by another order", "[{AttributeName: open, KeyType: HASH}, {AttributeName: open_since, KeyType: RANGE}]",
+		"[{AttributeName: open_since, KeyType: HASH}, {AttributeName: open, KeyType: RANGE}]", "IntentTable",
+		[]string{"no index open"}, nil},
 
 	{"record-expiry", "another attribute", "{AttributeName: expires_at, Enabled: true}", "{AttributeName: ttl, Enabled: true}", "IntentTable",
 		[]string{`"ttl"`, `"expires_at"`}, nil},

@@ -142,6 +142,7 @@ var needs = map[string]evidence{
 	"lease":                 of("Tags").with("LEASE_MARGIN_SECONDS"),
 	"provider-window":       of("Tags", "Timeout", "VisibilityTimeout").with("PROVIDER_WINDOW_HOURS", "LEASE_MARGIN_SECONDS"),
 	"record-table":          of("KeySchema", "AttributeDefinitions", "TableName").with("INTENT_TABLE"),
+	"record-index":          of("GlobalSecondaryIndexes", "AttributeDefinitions").with("INTENT_TABLE"),
 	"record-expiry":         of("TimeToLiveSpecification"),
 	"record-regions":        of("Replicas", "MultiRegionConsistency"),
 	"variables-declared":    of("Environment.Variables"),

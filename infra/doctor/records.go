@@ -15,6 +15,9 @@ const (
 	expiryAttribute = "expires_at"
 )
 
+// openIndex finds the records that somebody must look at.
+var openIndex = template.Index{Name: "open", Keys: []template.Key{{Attribute: "open", Type: "S"}, {Attribute: "open_since", Type: "N"}}, Projection: "KEYS_ONLY"}
+
 // recordTables are the tables that functions keep records in.
 func (s Stack) recordTables() []template.Table {
 	return slices.DeleteFunc(slices.Clone(s.Tables), func(t template.Table) bool {
@@ -56,6 +59,14 @@ func keys(all []template.Key) string {
 		parts = append(parts, k.Attribute+" ("+k.Type+")")
 	}
 	return strings.Join(parts, ", ")
+}
+
+func recordIndex(s Stack, found report) {
+	for _, t := range s.recordTables() {
+		if !slices.ContainsFunc(t.Indexes, func(i template.Index) bool { return slices.Equal(i.Keys, openIndex.Keys) && i.Name == openIndex.Name }) {
+			found(t.LogicalID, "has no index %s of %s: open records are not found without it", openIndex.Name, keys(openIndex.Keys))
+		}
+	}
 }
 
 func recordExpiry(s Stack, found report) {

@@ -122,11 +122,11 @@ func TestWithoutCode(t *testing.T) {
 }
 
 func TestFinding(t *testing.T) {
-	findings := Check(stack(t, strings.Replace(text(t), "maxReceiveCount: 5", "maxReceiveCount: 4", 1), nil))
+	findings := Check(stack(t, strings.Replace(text(t), "maxReceiveCount: 100", "maxReceiveCount: 29", 1), nil))
 	if len(findings) != 1 {
 		t.Fatalf("got %v, want one finding", findings)
 	}
-	if got, want := findings[0].String(), "receive-count: ChargeQueue gives a message up after 4 receives, less than 5"; got != want {
+	if got, want := findings[0].String(), "receive-count: ChargeQueue gives a message up after 29 receives, less than 30"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -17,8 +17,10 @@ const (
 	// within it (AWS Lambda developer guide, "Creating and configuring an Amazon SQS event source mapping").
 	visibilityTimeouts = 6
 
-	// leastReceives is AWS's advice for the same reason (in the same place).
-	leastReceives = 5
+	// leastReceives are what the redelivery schedule (package sqsbatch) needs until it gives a message up itself: some 20 in twelve hours,
+	// and some for processes that end. In a FIFO queue a message is also received with each head that fails before it.
+	leastReceives     = 30
+	leastReceivesFIFO = 100
 
 	// windowMargin is what intent.Keyed keeps free at the end of a provider's window.
 	windowMargin = time.Hour
@@ -77,8 +79,12 @@ func visibility(s Stack, found report) {
 
 func receiveCount(s Stack, found report) {
 	for _, f := range s.feeds() {
-		if r := f.queue.Redrive; r != nil && r.MaxReceiveCount < leastReceives {
-			found(f.queue.LogicalID, "gives a message up after %d receives, less than %d", r.MaxReceiveCount, leastReceives)
+		least := leastReceives
+		if f.queue.FIFO {
+			least = leastReceivesFIFO
+		}
+		if r := f.queue.Redrive; r != nil && r.MaxReceiveCount < least {
+			found(f.queue.LogicalID, "gives a message up after %d receives, less than %d", r.MaxReceiveCount, least)
 		}
 	}
 }

@@ -109,7 +109,11 @@ func TestErrors(t *testing.T) {
 		{"an attribute of no key", table("AttributeDefinitions: [{AttributeName: id, AttributeType: S}]"), []string{"id is part of no key"}},
 		{"a sort key alone", table("AttributeDefinitions: [{AttributeName: id, AttributeType: S}], KeySchema: [{AttributeName: id, " +
 			"KeyType: RANGE}]"), []string{"KeySchema[0].KeyType", `"RANGE"`}},
-		{"an index", table("GlobalSecondaryIndexes: []"), []string{"Properties.GlobalSecondaryIndexes", "dropped"}},
+		{"a local index", table("LocalSecondaryIndexes: []"), []string{"Properties.LocalSecondaryIndexes", "dropped"}},
+		{"an index without a key", table("GlobalSecondaryIndexes: [{IndexName: i, Projection: {ProjectionType: ALL}}]"),
+			[]string{"GlobalSecondaryIndexes[0].KeySchema", "missing"}},
+		{"an index of nothing", table("GlobalSecondaryIndexes: [{IndexName: i}]"), []string{"GlobalSecondaryIndexes[0].Projection", "missing"}},
+		{"an index without a name", table("GlobalSecondaryIndexes: [{Projection: {ProjectionType: ALL}}]"), []string{"GlobalSecondaryIndexes[0].IndexName", "missing"}},
 
 		{"replicas of a plain table", table("Replicas: [{Region: eu-central-1}]"), []string{"Properties.Replicas", "dropped"}},
 		{"a global table of no Region", global(""), []string{"Replicas", "missing"}},

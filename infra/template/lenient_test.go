@@ -76,8 +76,8 @@ func TestLenientNotes(t *testing.T) {
 		{"a mapping of another queue", resource("M: {Type: AWS::Lambda::EventSourceMapping, Properties: {FunctionName: !Ref F, EventSourceArn: q}}\n" +
 			"  F: {Type: AWS::Lambda::Function}"), []string{`M AWS::Lambda::EventSourceMapping EventSourceArn: "q" is none of the template's queues`}},
 		{"an index, without its attribute", resource("T: {Type: AWS::DynamoDB::Table, Properties: {AttributeDefinitions: [{AttributeName: a, AttributeType: S}, " +
-			"{AttributeName: b, AttributeType: S}], KeySchema: [{AttributeName: a, KeyType: HASH}], GlobalSecondaryIndexes: []}}"),
-			[]string{"T AWS::DynamoDB::Table GlobalSecondaryIndexes: not read"}},
+			"{AttributeName: b, AttributeType: S}], KeySchema: [{AttributeName: a, KeyType: HASH}], LocalSecondaryIndexes: []}}"),
+			[]string{"T AWS::DynamoDB::Table LocalSecondaryIndexes: not read"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,11 +10,11 @@ import (
 
 // kinds are the alarms that a function has by its class, in the order of the file.
 var kinds = map[string][]string{
-	"Keyed": {"DeadLetter", "DeadLetterArrival", "Age", "InFlight", "InDoubt", "Takeover", "Conflict",
+	"Keyed": {"DeadLetter", "DeadLetterArrival", "Age", "Retrying", "InFlight", "InDoubt", "Takeover", "Conflict",
 		"Errors", "Failed", "Quarantined", "Refused", "UnknownFormat"},
-	"Ledger":  {"DeadLetter", "DeadLetterArrival", "Age", "InFlight", "Conflict", "Errors", "Failed", "Quarantined", "Refused", "UnknownFormat"},
-	"Natural": {"DeadLetter", "DeadLetterArrival", "Age", "InFlight", "Errors", "Failed", "Quarantined"},
-	"Blind": {"DeadLetter", "DeadLetterArrival", "Age", "InFlight", "InDoubt", "Conflict",
+	"Ledger":  {"DeadLetter", "DeadLetterArrival", "Age", "Retrying", "InFlight", "Conflict", "Errors", "Failed", "Quarantined", "Refused", "UnknownFormat"},
+	"Natural": {"DeadLetter", "DeadLetterArrival", "Age", "Retrying", "InFlight", "Errors", "Failed", "Quarantined"},
+	"Blind": {"DeadLetter", "DeadLetterArrival", "Age", "Retrying", "InFlight", "InDoubt", "Conflict",
 		"Errors", "Failed", "Quarantined", "Refused", "UnknownFormat"},
 }
 

@@ -60,6 +60,7 @@ func TestStack(t *testing.T) {
 		stackTable("Orders", "order_id"), stackTable("Carts", "user_id", "item_id"), stackTable("Emails", "email_id"),
 	}}
 	want.Tables[0].TTLAttribute = "expires_at"
+	want.Tables[0].Indexes = []Index{{Name: "open", Keys: []Key{{"open", "S"}, {"open_since", "N"}}, Projection: "KEYS_ONLY"}}
 	for _, f := range []struct {
 		name, class string
 		variables   map[string]string
@@ -129,7 +130,7 @@ func stackQueues(name string) []Queue {
 	const day = 24 * time.Hour
 	queue := Queue{
 		LogicalID: name + "Queue", Name: "once-" + strings.ToLower(name), VisibilityTimeout: 180 * time.Second, Retention: 4 * day,
-		Redrive: &Redrive{Target: name + "DeadLetterQueue", MaxReceiveCount: 5},
+		Redrive: &Redrive{Target: name + "DeadLetterQueue", MaxReceiveCount: 100},
 	}
 	dead := Queue{LogicalID: name + "DeadLetterQueue", VisibilityTimeout: 30 * time.Second, Retention: 14 * day}
 	queues := []Queue{queue, dead}

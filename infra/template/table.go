@@ -14,6 +14,8 @@ type Table struct {
 	Ref string
 	// Keys are the partition key and, if there is one, the sort key, in this order.
 	Keys []Key
+	// Indexes are the global secondary ones.
+	Indexes []Index
 	// TTLAttribute holds when an item expires, in epoch seconds; empty where items do not.
 	TTLAttribute string
 	// Replicas are the Regions of a global table; none for a plain one.
@@ -29,31 +31,37 @@ type Key struct {
 	Type string
 }
 
+// Index is one global secondary index.
+type Index struct {
+	Name string
+	Keys []Key
+	// Projection is ALL, KEYS_ONLY or INCLUDE.
+	Projection string
+}
+
 func table(p *properties, r *resource) Table {
 	t := Table{LogicalID: r.logicalID, Name: r.name, Ref: p.self(r)}
 	types := map[string]string{}
 	for _, d := range p.all("AttributeDefinitions") {
 		types[d.required("AttributeName")] = d.required("AttributeType")
 	}
-	for i, k := range p.all("KeySchema") {
-		key := Key{Attribute: k.required("AttributeName")}
-		if kind, want := k.required("KeyType"), []string{"HASH", "RANGE"}; i >= len(want) || kind != want[i] {
-			k.fail("KeyType", k.line, "is %q: a key is one HASH and then at most one RANGE", kind)
+	used := map[string]bool{}
+	t.Keys = keySchema(p, types, used)
+	for _, index := range p.all("GlobalSecondaryIndexes") {
+		projection := index.within("Projection")
+		if projection == nil {
+			index.fail("Projection", index.line, "is missing")
+			continue
 		}
-		if key.Type = types[key.Attribute]; !slices.Contains([]string{"S", "N", "B"}, key.Type) {
-			k.fail("AttributeName", k.line, "%s has type %q in AttributeDefinitions: it must be S, N or B", key.Attribute, key.Type)
-		}
-		delete(types, key.Attribute)
-		t.Keys = append(t.Keys, key)
-	}
-	if len(t.Keys) == 0 {
-		p.fail("KeySchema", r.line, "is missing")
+		t.Indexes = append(t.Indexes, Index{index.required("IndexName"), keySchema(index, types, used), projection.required("ProjectionType")})
 	}
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		if p.evaluator.options.Lenient { // of an index, most likely
+		if p.evaluator.options.Lenient { // of a local index, most likely
 			break
 		}
-		p.fail("AttributeDefinitions", r.line, "%s is part of no key", name)
+		if !used[name] {
+			p.fail("AttributeDefinitions", r.line, "%s is part of no key", name)
+		}
 	}
 	if ttl := p.within("TimeToLiveSpecification"); ttl != nil {
 		attribute := ttl.required("AttributeName")
@@ -65,6 +73,25 @@ func table(p *properties, r *resource) Table {
 		t.replicate(p, r)
 	}
 	return t
+}
+
+// keySchema reads the key of a table or an index, and notes its attributes.
+func keySchema(p *properties, types map[string]string, used map[string]bool) (keys []Key) {
+	for i, k := range p.all("KeySchema") {
+		key := Key{Attribute: k.required("AttributeName")}
+		if kind, want := k.required("KeyType"), []string{"HASH", "RANGE"}; i >= len(want) || kind != want[i] {
+			k.fail("KeyType", k.line, "is %q: a key is one HASH and then at most one RANGE", kind)
+		}
+		if key.Type = types[key.Attribute]; !slices.Contains([]string{"S", "N", "B"}, key.Type) {
+			k.fail("AttributeName", k.line, "%s has type %q in AttributeDefinitions: it must be S, N or B", key.Attribute, key.Type)
+		}
+		used[key.Attribute] = true
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		p.fail("KeySchema", p.line, "is missing")
+	}
+	return keys
 }
 
 // replicate reads what is a global table's own.

@@ -44,16 +44,19 @@ const (
 	setClaimed = "SET #state = :state, #owner = :owner, attempt = :attempt, lease_until = :lease_until, " +
 		"claimed_at = :claimed_at, fingerprint = :fingerprint, message_id = :message_id"
 
+	// Without it operators look at what somebody is seeing to.
+	removeOpen = ", #open, open_since"
+
 	// Without the removal a Keyed attempt would be taken for a Blind one before it, and go
 	// in doubt for no reason.
-	updateClaimed = setClaimed + " REMOVE #reason, blind"
+	updateClaimed = setClaimed + " REMOVE #reason, blind" + removeOpen
 
 	// Without blind an operation that becomes Keyed would run an attempt again that no
 	// provider knows by a key.
-	updateClaimedBlind = setClaimed + ", blind = :blind REMOVE #reason"
+	updateClaimedBlind = setClaimed + ", blind = :blind REMOVE #reason" + removeOpen
 
 	// Without expires_at the record never expires.
-	updateFinal = "SET #state = :state, #result = :result, completed_at = :completed_at, expires_at = :expires_at REMOVE #reason"
+	updateFinal = "SET #state = :state, #result = :result, completed_at = :completed_at, expires_at = :expires_at REMOVE #reason" + removeOpen
 
 	// A release keeps its owner and a settlement brings a new one: without that a
 	// late park, by who was shown the record as it was released before the doubt,
@@ -65,18 +68,27 @@ const (
 	// payload and to the provider's window.
 	updateReleasedForgotten = updateReleased + " REMOVE claimed_at"
 
+	// Without it no operator finds the record: the index has what has these two alone.
+	setOpen = "#open = :open, open_since = :open_since"
+
 	// Without the reason an operator has nothing to go by.
-	updateParked = "SET #state = :state, #reason = :reason"
+	updateParked = "SET #state = :state, #reason = :reason, " + setOpen
+
+	// For a claim whose message was given up.
+	updateOpened = "SET " + setOpen
 )
 
 // names are the attribute names that DynamoDB reserves.
-var names = map[string]string{"#state": "state", "#owner": "owner", "#result": "result", "#reason": "reason"}
+var names = map[string]string{"#state": "state", "#owner": "owner", "#result": "result", "#reason": "reason", "#open": "open"}
 
 // updateFor is the update that leads to next's state.
 func updateFor(next intent.Record) string {
 	switch next.State {
 	case intent.StateClaimed:
-		if next.Blind {
+		switch {
+		case !next.OpenSince.IsZero():
+			return updateOpened
+		case next.Blind:
 			return updateClaimedBlind
 		}
 		return updateClaimed

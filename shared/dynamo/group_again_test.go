@@ -21,6 +21,9 @@ func TestGroupAsksAgainWhereItMayEndADoubt(t *testing.T) {
 		if to.Final() {
 			return r.Finish(to, "done", time.Now(), time.Hour)
 		}
+		if to == intent.StateInDoubt {
+			return r.Parked("because", time.Now())
+		}
 		r.State, r.Reason = to, "because"
 		return r
 	}

@@ -29,6 +29,8 @@ const (
 	attrCompletedAt = "completed_at"
 	attrMessageID   = "message_id"
 	attrReason      = "reason"
+	attrOpen        = "open"       // the key of the index of what operators look at; see intent.Record.Open
+	attrOpenSince   = "open_since" // its range
 	attrExpiresAt   = "expires_at" // the TTL attribute: epoch seconds, type N
 )
 
@@ -53,6 +55,8 @@ func values(r intent.Record, result types.AttributeValue) item {
 		":reason":       text(r.Reason),
 		":result":       result,
 		":completed_at": number(r.CompletedAt.UnixMilli()),
+		":open":         text(r.Open()),
+		":open_since":   number(r.OpenSince.UnixMilli()),
 		":expires_at":   number(r.ExpiresAt.Unix()),
 		":claimed":      text(string(intent.StateClaimed)),
 		":in_doubt":     text(string(intent.StateInDoubt)),
@@ -78,6 +82,9 @@ func encode(r intent.Record, result types.AttributeValue) item {
 	stamp(attrLeaseUntil, r.LeaseUntil)
 	stamp(attrClaimedAt, r.ClaimedAt)
 	stamp(attrCompletedAt, r.CompletedAt)
+	if !r.OpenSince.IsZero() {
+		it[attrOpen], it[attrOpenSince] = text(r.Open()), number(r.OpenSince.UnixMilli())
+	}
 	if !r.ExpiresAt.IsZero() {
 		it[attrExpiresAt] = number(r.ExpiresAt.Unix())
 	}
@@ -110,6 +117,7 @@ func decode(it item) (r intent.Record, sibling string, err error) {
 	r.CompletedAt = d.millis(attrCompletedAt)
 	r.MessageID = d.text(attrMessageID)
 	r.Reason = d.text(attrReason)
+	r.OpenSince = d.millis(attrOpenSince)
 	if seconds := d.number(attrExpiresAt); seconds != 0 {
 		r.ExpiresAt = time.Unix(seconds, 0)
 	}

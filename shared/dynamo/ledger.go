@@ -154,7 +154,7 @@ func (l *Ledger[P]) try(ctx context.Context, t ledgerTask[P]) (intent.Record, co
 			// Not joined: what a plan says counts only where no record stands.
 			return intent.Record{}, c, fmt.Errorf("%w, after the plan failed: %v", loadErr, err)
 		case standing.State == intent.StateAbsent, standing.Expired(now):
-			return intent.Record{}, c, err
+			return intent.Record{}, c, t.Failed(err)
 		}
 		return standing, c, nil
 	}

@@ -82,7 +82,9 @@ func updateOf(table, update string) form {
 		b.WriteString(" SET " + term(assignment))
 	}
 	if removes {
-		b.WriteString(" REMOVE " + quoted(remove))
+		for name := range strings.SplitSeq(remove, ", ") {
+			b.WriteString(" REMOVE " + quoted(name))
+		}
 	}
 	f.takes = append(f.takes, attrIntent)
 	b.WriteString(" WHERE " + quoted(attrIntent) + " = ?")

@@ -50,7 +50,7 @@ func TestUpdateFollowsTheExpressions(t *testing.T) {
 		for _, claimedAt := range []time.Time{now, {}} {
 			next := intent.Record{
 				Intent: "key", State: tr.To, Owner: "owner-token", Attempt: 1, LeaseUntil: now, ClaimedAt: claimedAt,
-				CompletedAt: now, Reason: "because", ExpiresAt: now,
+				CompletedAt: now, Reason: "because", OpenSince: now, ExpiresAt: now,
 			}
 			result := text("result-json")
 			v := values(next, result)
@@ -63,7 +63,9 @@ func TestUpdateFollowsTheExpressions(t *testing.T) {
 			set, remove, _ := strings.Cut(updateFor(next), " REMOVE ")
 			want := `UPDATE "records"` + strings.Join(quote(set, " SET "), "")
 			if remove != "" {
-				want += ` REMOVE "` + strings.TrimPrefix(remove, "#") + `"`
+				for name := range strings.SplitSeq(remove, ", ") {
+					want += ` REMOVE "` + strings.TrimPrefix(name, "#") + `"`
+				}
 			}
 			want += ` WHERE "intent" = key AND ` + strings.Join(quote(conditionOwnClaim, ""), " AND ")
 			if got := plain(t, New(nil, "records").update(next, result)); got != want {

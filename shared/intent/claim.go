@@ -96,12 +96,12 @@ func (r runner[P]) acquire(ctx, storeCtx context.Context, t task[P]) (claim, Out
 		// A released record keeps claimed_at after an attempt whose outcome is not known:
 		// one of a Keyed effect, if the operation has become Blind since.
 		case r.blind && !shown.ClaimedAt.IsZero():
-			standing, err = r.Store.Replace(storeCtx, shown, parked(shown, "the outcome of an earlier attempt is not known"))
+			standing, err = r.Store.Replace(storeCtx, shown, shown.Parked("the outcome of an earlier attempt is not known", r.Now()))
 		// And the other way round: no provider knows that attempt by a key.
 		case shown.Blind && !shown.ClaimedAt.IsZero():
-			standing, err = r.Store.Replace(storeCtx, shown, parked(shown, "the outcome of an attempt without a key is not known"))
+			standing, err = r.Store.Replace(storeCtx, shown, shown.Parked("the outcome of an attempt without a key is not known", r.Now()))
 		case r.pastWindow(shown, c.record):
-			standing, err = r.Store.Replace(storeCtx, shown, parked(shown, "the provider's window ends"))
+			standing, err = r.Store.Replace(storeCtx, shown, shown.Parked("the provider's window ends", r.Now()))
 		default:
 			standing, err = r.Store.Replace(claimCtx, shown, c.record)
 		}
@@ -190,13 +190,6 @@ func (r runner[P]) pastWindow(shown, next Record) bool {
 	return next.LeaseUntil.Add(r.SkewMargin).After(shown.ClaimedAt.Add(r.window - windowMargin))
 }
 
-// parked is the record in doubt. Its lease stays: a probe's time counts from it.
-func parked(rec Record, reason string) Record {
-	rec.State = StateInDoubt
-	rec.Reason = clip(reason)
-	return rec
-}
-
 // released is the record handed back. Only the attempt that set claimed_at may
 // clear it: after an earlier attempt that nobody knows the end of, the provider's
 // window and the payload still bind.
@@ -214,16 +207,4 @@ func released(c claim, reason string) Record {
 // claim lapses.
 func (r runner[P]) giveBack(ctx context.Context, c claim) {
 	_, _ = r.Store.Amend(ctx, released(c, "not started"))
-}
-
-// clip bounds a reason without cutting a character in two.
-func clip(reason string) string {
-	if len(reason) <= maxReason {
-		return reason
-	}
-	cut := maxReason
-	for cut > 0 && reason[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return reason[:cut]
 }

@@ -2,6 +2,7 @@ package intent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -15,9 +16,22 @@ type Delivery struct {
 	MessageID   string
 	Receives    int // how often SQS has delivered the message, this time included; 0: not known
 
+	// Last says that the message has failed for long enough: it is given up if this
+	// attempt fails, too. See ErrGivenUp.
+	Last bool
+
 	// SentAt is the intent's own time: the earliest that is known of it. One that is
 	// older than Config.MaxAge is run only if it has a record. Zero: not known.
 	SentAt time.Time
+}
+
+// Failed is the error of an attempt after which nothing stands: an ErrGivenUp where
+// it was the last one, unless no delivery could mend it anyway.
+func (d Delivery) Failed(err error) error {
+	if d.Last && !errors.Is(err, ErrUnprocessable) {
+		return fmt.Errorf("%w: %w", ErrGivenUp, err)
+	}
+	return err
 }
 
 // Keyed runs effects at a provider that itself takes an idempotency key, such

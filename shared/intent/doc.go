@@ -46,7 +46,8 @@
 //	                  │  └▶ in_doubt ───────────────┴────┘
 //	                  └────── settle    settle, or its own owner coming back
 //
-// Two ways are not in the picture: commit, by which a dynamo.Ledger, which has no
+// Three ways are not in the picture: open, by which a claim whose message is given up
+// is listed for operators; commit, by which a dynamo.Ledger, which has no
 // claim, leads from absent to completed or refused in one step; and park from
 // released, for a Keyed past its provider's window. Transitions is the table
 // behind it.
@@ -59,7 +60,8 @@
 //	ours, claimed, lease running   we won: our own put's reply was lost
 //	another fingerprint            Conflict, unless the effect is known not to have happened
 //	completed, refused             Replayed, Refused
-//	in doubt                       the probe when its time has come, else InDoubt
+//	in doubt                       the probe when its time has come, else InDoubt. Another
+//	                               look is worth while 5, 20 and 60 minutes after it came so
 //	claimed, lease running         InProgress
 //	released, lapsed               takeover; a Blind after an attempt whose outcome is
 //	                               not known, and a Keyed past its provider's window,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 )
 
 // Attempt is what an effect is told about its run.
@@ -86,6 +87,33 @@ func (e *answered) Unwrap() error { return e.verdict }
 // happened: after a crash "already paid" would be recorded as a refusal of the
 // charge that paid it. From then on an unmarked verdict counts as unknown.
 func Answered(verdict error) error { return &answered{verdict: verdict} }
+
+type later struct {
+	err   error
+	after time.Duration
+}
+
+func (e *later) Error() string { return fmt.Sprint(e.err) }
+func (e *later) Unwrap() error { return e.err }
+
+// RetryAfter marks err as one that speaks of the provider as a whole and not of the
+// intent: it is out of reach, fails, or throttles. after is how long it asks to be left
+// alone, as by the header Retry-After; 0 where it does not say. It is no verdict, and
+// may be inside one, or around it.
+func RetryAfter(err error, after time.Duration) error { return &later{err, after} }
+
+// AskedToWait reports an error of Deliver's whose effect said RetryAfter.
+func AskedToWait(err error) (after time.Duration, asked bool) {
+	var l *later
+	var effect *EffectError
+	switch {
+	case errors.As(err, &l):
+		return l.after, true
+	case errors.As(err, &effect):
+		return AskedToWait(effect.Err)
+	}
+	return 0, false
+}
 
 // Verdict is what is known of whether an effect happened. The zero Verdict
 // knows nothing.

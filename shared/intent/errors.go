@@ -46,6 +46,11 @@ var (
 	// later delivery will be.
 	ErrExpired = errors.New("intent is too old to run without a record")
 
+	// ErrGivenUp is returned in place of another delivery, after a Delivery that was the
+	// Last one and did not succeed either. A claim that stands is listed for operators:
+	// Record.OpenSince.
+	ErrGivenUp = errors.New("given up")
+
 	// ErrUnprocessable is returned when the effect said Quarantine.
 	ErrUnprocessable = errors.New("message can never be processed")
 

@@ -48,7 +48,7 @@ func (n *Natural[P]) Deliver(ctx context.Context, d Delivery) (Outcome, error) {
 		return n.Effect(ctx, payload, Attempt{MessageID: d.MessageID, Receives: d.Receives})
 	})
 	if err != nil {
-		return Outcome{}, err
+		return Outcome{}, d.Failed(err)
 	}
 	return Outcome{Kind: Executed}, nil
 }

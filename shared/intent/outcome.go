@@ -24,7 +24,7 @@ type Outcome struct {
 	Intent  string        // Key.ShortHash, for logs; also where the delivery ends in an error
 	Result  Result        // with Executed, Replayed and Refused
 	Attempt int           // claims of the intent so far
-	Wait    time.Duration // until it is worth another look: with InProgress, and with InDoubt where a probe is left to ask
+	Wait    time.Duration // until it is worth another look: with InProgress, with InDoubt where a probe is left to ask, and with an error while a claim stands
 	Reason  string        // with Conflict and InDoubt
 	Lapsed  bool          // this delivery took over a claim whose lease had lapsed; also where it ends in an error
 	Cause   error         // what went wrong in this delivery, where the outcome is not due to that alone

@@ -79,7 +79,10 @@ func TestC39LateReplyIsNoWin(t *testing.T) {
 func (w *world) becomes(state intent.State) {
 	r := w.store.record(record)
 	r.State = state
-	if state.Final() {
+	switch {
+	case state == intent.StateInDoubt:
+		r = r.Parked(r.Reason, time.Now())
+	case state.Final():
 		r = r.Finish(state, receipt("r-0"), time.Now(), 90*24*time.Hour)
 	}
 	w.store.put(r)

@@ -69,7 +69,8 @@ func TestProbe(t *testing.T) {
 					t.Errorf("reason: got %q, want %q in it", o.Reason, c.reason)
 				}
 				// The probe may know more later: another look is worth while.
-				if want := map[intent.Kind]time.Duration{intent.InDoubt: settled}[c.kind]; o.Wait != want {
+				want := map[intent.Kind]time.Duration{intent.InDoubt: time.Until(before.OpenSince.Add(5 * time.Minute))}[c.kind]
+				if o.Wait != want {
 					t.Errorf("wait: got %v, want %v", o.Wait, want)
 				}
 				w.wantRuns(c.runs)
@@ -102,8 +103,8 @@ func TestProbeWaitsItsTime(t *testing.T) {
 		for left := settled; left > 0; left -= settled / 4 {
 			o, err := w.deliver(c, book)
 			wantKind(t, o, err, intent.InProgress)
-			if o.Wait != left || o.Attempt != 1 {
-				t.Errorf("got a wait of %v for attempt %d, want %v for attempt 1", o.Wait, o.Attempt, left)
+			if want := 5*time.Minute - settled + left; o.Wait != want || o.Attempt != 1 { // until the first look
+				t.Errorf("got a wait of %v for attempt %d, want %v for attempt 1", o.Wait, o.Attempt, want)
 			}
 			time.Sleep(settled / 4)
 		}
@@ -112,6 +113,29 @@ func TestProbeWaitsItsTime(t *testing.T) {
 		}
 		o, err := w.deliver(c, book)
 		wantKind(t, o, err, intent.Executed)
+	})
+	t.Run("longer than all looks", func(t *testing.T) {
+		both(t, func(t *testing.T, c class) {
+			const own = 90 * time.Minute
+			w := newWorld(t)
+			w.probe = func(context.Context, intent.Attempt) (intent.Verdict, any, error) { return intent.Unknown, nil, nil }
+			w.doubt(c)
+			var h handler = &intent.Keyed[order]{Config: w.config(), Window: window, Effect: w.run, Probe: w.ask, ProbeAfter: own}
+			if c.blind {
+				h = &intent.Blind[order]{Config: w.config(), Effect: w.run, Probe: w.ask, ProbeAfter: own}
+			}
+			o, err := h.Deliver(context.Background(), delivery(t, book))
+			wantKind(t, o, err, intent.InProgress)
+			if o.Wait != own {
+				t.Errorf("got a wait of %v, want %v", o.Wait, own)
+			}
+			time.Sleep(o.Wait)
+			o, err = h.Deliver(context.Background(), delivery(t, book))
+			wantKind(t, o, err, intent.InDoubt)
+			if o.Wait != 0 || len(w.asks) != 1 {
+				t.Errorf("got a wait of %v after %d questions, want none after one", o.Wait, len(w.asks))
+			}
+		})
 	})
 	t.Run("own time", func(t *testing.T) {
 		both(t, func(t *testing.T, c class) {
@@ -142,8 +166,9 @@ func TestProbeWaitsItsTime(t *testing.T) {
 	})
 }
 
-// A probe that knows nothing yet is asked again after its own time, and each
-// delivery asks it once.
+// A probe that knows nothing yet is asked again 5, 20 and 60 minutes after the intent
+// went in doubt, and each delivery asks it once. Nobody is kept waiting after that; a
+// message that comes all the same has it asked again.
 func TestProbeIsAskedAgain(t *testing.T) {
 	both(t, func(t *testing.T, c class) {
 		w := newWorld(t)
@@ -151,11 +176,11 @@ func TestProbeIsAskedAgain(t *testing.T) {
 		w.probe = func(ctx context.Context, a intent.Attempt) (intent.Verdict, any, error) {
 			switch len(w.asks) {
 			case 1:
-				return intent.Unknown, nil, nil
-			case 2:
 				return intent.Yes, receipt("r-wrong"), errProbe
+			case 5:
+				return saysYes(ctx, a)
 			}
-			return saysYes(ctx, a)
+			return intent.Unknown, nil, nil
 		}
 		w.doubt(c)
 		time.Sleep(own)
@@ -163,11 +188,11 @@ func TestProbeIsAskedAgain(t *testing.T) {
 		if c.blind {
 			h = &intent.Blind[order]{Config: w.config(), Effect: w.run, Probe: w.ask, ProbeAfter: own}
 		}
-		for n := 1; n <= 2; n++ {
+		for n, want := range []time.Duration{5*time.Minute - own, 15 * time.Minute, 40 * time.Minute, 0} {
 			o, err := h.Deliver(context.Background(), delivery(t, book))
 			wantKind(t, o, err, intent.InDoubt)
-			if o.Wait != own || len(w.asks) != n {
-				t.Errorf("wait: got %v after %d questions, want %v after %d", o.Wait, len(w.asks), own, n)
+			if o.Wait != want || len(w.asks) != n+1 {
+				t.Errorf("wait: got %v after %d questions, want %v after %d", o.Wait, len(w.asks), want, n+1)
 			}
 			time.Sleep(o.Wait)
 		}
@@ -208,7 +233,7 @@ func TestBlindParksAndIsProbed(t *testing.T) {
 		w.effect = verdicts["an error"].effect
 		o, err := w.deliver(blind, book)
 		wantKind(t, o, err, intent.InProgress)
-		if want := lapsed + settled; o.Wait != want {
+		if want := 5 * time.Minute; o.Wait != want {
 			t.Errorf("wait: got %v, want %v", o.Wait, want)
 		}
 		w.wantState(intent.StateInDoubt)

@@ -24,6 +24,7 @@ type Record struct {
 	CompletedAt time.Time
 	MessageID   string
 	Reason      string
+	OpenSince   time.Time // since when operators are to look: while in doubt, or on a claim whose message was given up
 	ExpiresAt   time.Time // whole seconds; only with a final state
 
 	// Writes commit with this record when it is written in a final state, by a
@@ -60,11 +61,34 @@ func (r Record) Finish(state State, result any, now time.Time, retention time.Du
 	}
 	r.State = state
 	r.Result = resultOf(result)
-	r.Reason = ""
+	r.Reason, r.OpenSince = "", time.Time{}
 	r.CompletedAt = millis(now)
 	r.ExpiresAt = time.Unix(now.Add(retention).Unix(), 0)
 	return r
 }
+
+// Parked returns the record in doubt. Its lease stays: a probe's time counts from it.
+func (r Record) Parked(reason string, now time.Time) Record {
+	r.State = StateInDoubt
+	r.Reason = clip(reason)
+	r.OpenSince = millis(now)
+	return r
+}
+
+// clip bounds a reason without cutting a character in two.
+func clip(reason string) string {
+	if len(reason) <= maxReason {
+		return reason
+	}
+	cut := maxReason
+	for cut > 0 && reason[cut]&0xc0 == 0x80 {
+		cut--
+	}
+	return reason[:cut]
+}
+
+// Open names the part of the index of open records that an open record is in: 16 parts, so that no part is hot.
+func (r Record) Open() string { return ShortHash(r.Intent)[:1] }
 
 // Expired reports a record past its retention, which a claim may replace.
 func (r Record) Expired(now time.Time) bool {

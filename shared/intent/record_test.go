@@ -73,10 +73,11 @@ func TestFinish(t *testing.T) {
 	before := intent.Record{
 		Intent: record, State: intent.StateInDoubt, Owner: "owner", Attempt: 2, LeaseUntil: time.UnixMilli(2),
 		ClaimedAt: time.UnixMilli(1), Fingerprint: intent.Fingerprint{1}, MessageID: "message-1", Reason: "because",
+		OpenSince: time.UnixMilli(3),
 	}
 	got := before.Finish(intent.StateRefused, reason("declined"), time.UnixMilli(3_999), time.Minute)
 	want := before
-	want.State, want.Reason = intent.StateRefused, ""
+	want.State, want.Reason, want.OpenSince = intent.StateRefused, "", time.Time{}
 	want.Result = intent.Result{JSON: []byte(`{"reason":"declined"}`)}
 	want.CompletedAt, want.ExpiresAt = time.UnixMilli(3_999), time.Unix(63, 0)
 	wantSame(t, got, want)

@@ -76,7 +76,7 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 		if e.quarantine {
 			meantErr = fmt.Errorf("%w: %w", ErrUnprocessable, meantErr)
 		}
-		return r.end(storeCtx, released(c, err.Error()), Outcome{Cause: err}, meantErr, t)
+		return r.end(storeCtx, released(c, err.Error()), Outcome{Cause: err}, t.Failed(meantErr), t)
 	}
 	if lost != nil {
 		err = fmt.Errorf("%w: %w", err, lost)
@@ -84,13 +84,24 @@ func (r runner[P]) run(ctx, storeCtx context.Context, c claim, t task[P]) (Outco
 	if !errors.Is(err, ErrUnknown) {
 		err = fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	if !r.blind {
-		return Outcome{}, err // the call may still be under way: the claim lapses
+	if !r.blind { // the call may still be under way: the claim lapses
+		if t.Last && lost == nil && r.leaveOpen(storeCtx, c.record) {
+			err = fmt.Errorf("%w: %w", ErrGivenUp, err)
+		}
+		return Outcome{Wait: max(0, r.untilLapsed(c.record))}, err
 	}
-	doubt := parked(c.record, err.Error())
+	doubt := c.record.Parked(err.Error(), r.Now())
 	meant := r.doubt(doubt)
 	meant.Cause = err
 	return r.end(storeCtx, doubt, meant, nil, t)
+}
+
+// leaveOpen lists a claim that nobody comes back for, and tells whether it is listed.
+func (r runner[P]) leaveOpen(ctx context.Context, rec Record) bool {
+	next := rec
+	next.OpenSince = millis(r.Now())
+	standing, err := r.Store.Replace(ctx, rec, next)
+	return err == nil && standing.Owner == next.Owner && standing.State == next.State && standing.OpenSince.Equal(next.OpenSince)
 }
 
 // end writes how the claim ends and answers by the record that stands then: as
@@ -119,6 +130,10 @@ func (r runner[P]) end(ctx context.Context, next Record, meant Outcome, meantErr
 	return Outcome{}, errors.Join(ErrLost, meant.Cause)
 }
 
+// doubtLooks are when a record in doubt is worth another look, after it went in doubt.
+// After the last of them its message is no longer delivered.
+var doubtLooks = []time.Duration{5 * time.Minute, 20 * time.Minute, time.Hour}
+
 // doubt is the outcome of a record in doubt: for as long as a probe's "no" would
 // not count yet, it is deferred like a running claim. Where a probe is left to ask,
 // another look is worth while.
@@ -127,10 +142,17 @@ func (r runner[P]) doubt(rec Record) Outcome {
 	if r.probe == nil {
 		return o
 	}
-	if wait := r.untilLapsed(rec) + r.settling(); wait > 0 {
-		return Outcome{Kind: InProgress, Attempt: rec.Attempt, Wait: wait}
+	early := r.untilLapsed(rec) + r.settling()
+	age := max(0, r.Now().Sub(rec.OpenSince)) // by another's clock
+	for _, look := range doubtLooks {
+		if wait := look - age; wait > 0 && wait >= early {
+			o.Wait = wait
+			break
+		}
 	}
-	o.Wait = r.settling()
+	if early > 0 {
+		return Outcome{Kind: InProgress, Attempt: rec.Attempt, Wait: max(o.Wait, early)}
+	}
 	return o
 }
 
@@ -161,6 +183,7 @@ func (r runner[P]) settle(ctx, storeCtx context.Context, shown Record, t task[P]
 		verdict, result = v, yes
 		return nil
 	})
+	doubt = r.doubt(shown) // the probe took its time
 	var next Record
 	switch {
 	case err != nil:

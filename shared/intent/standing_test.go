@@ -23,6 +23,9 @@ func (w *world) standing(state intent.State) intent.Record {
 	case state != intent.StateClaimed:
 		r.Reason = "because"
 	}
+	if state == intent.StateInDoubt {
+		r = r.Parked(r.Reason, now)
+	}
 	w.store.put(r)
 	return r
 }
@@ -89,7 +92,7 @@ func TestStandingRecord(t *testing.T) {
 					t.Errorf("outcome: got attempt %d, want the record's", o.Attempt)
 				}
 				if want == intent.InDoubt && before.State != intent.StateInDoubt {
-					before.State, before.Reason = intent.StateInDoubt, "the outcome of an earlier attempt is not known"
+					before = before.Parked("the outcome of an earlier attempt is not known", time.Now())
 				}
 				if after.State.Final() && string(o.Result.JSON) != `{"receipt":"r-0"}` && want != intent.Conflict {
 					t.Errorf("outcome: got result %s, want the first one's", o.Result.JSON)

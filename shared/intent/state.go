@@ -82,6 +82,7 @@ var Transitions = []Transition{
 
 	{"takeover", StateClaimed, StateClaimed, ByShown},
 	{"takeover", StateReleased, StateClaimed, ByShown},
+	{"open", StateClaimed, StateClaimed, ByShown}, // its message was given up
 	{"park", StateClaimed, StateInDoubt, ByShown},
 	{"park", StateReleased, StateInDoubt, ByShown},
 	{"settle", StateInDoubt, StateCompleted, ByShown},

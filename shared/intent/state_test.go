@@ -66,7 +66,7 @@ func TestSources(t *testing.T) {
 		{intent.StateReleased, intent.ByOwner, []intent.State{intent.StateClaimed}},
 		{intent.StateInDoubt, intent.ByOwner, []intent.State{intent.StateClaimed}},
 		{intent.StateClaimed, intent.ByOwner, []intent.State{intent.StateClaimed}},
-		{intent.StateClaimed, intent.ByShown, []intent.State{intent.StateClaimed, intent.StateReleased}},
+		{intent.StateClaimed, intent.ByShown, []intent.State{intent.StateClaimed, intent.StateReleased, intent.StateClaimed}},
 		{intent.StateInDoubt, intent.ByShown, []intent.State{intent.StateClaimed, intent.StateReleased}},
 		{intent.StateReleased, intent.ByShown, []intent.State{intent.StateInDoubt}},
 		{intent.StateInDoubt, intent.ByAbsence, nil},

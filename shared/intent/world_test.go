@@ -156,7 +156,7 @@ func (w *world) lapse(c class) intent.Record {
 func (w *world) doubt(c class) intent.Record {
 	w.t.Helper()
 	standing := w.lapse(c)
-	standing.State, standing.Reason = intent.StateInDoubt, "killed"
+	standing = standing.Parked("killed", time.Now())
 	w.store.put(standing)
 	return standing
 }

@@ -69,9 +69,11 @@ func moved(r intent.Record, to intent.State) intent.Record {
 	switch {
 	case to.Final():
 		return r.Finish(to, map[string]string{"receipt": "r-1"}, time.Now(), time.Hour)
+	case to == intent.StateInDoubt:
+		return r.Parked("because", time.Now())
 	case to == intent.StateClaimed:
 		r.LeaseUntil = r.LeaseUntil.Add(30 * time.Second)
-		r.Reason = ""
+		r.Reason, r.OpenSince = "", time.Time{}
 	default:
 		r.Reason = "because"
 	}

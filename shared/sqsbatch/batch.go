@@ -30,9 +30,10 @@ type Config struct {
 	// Handler runs the intents. Required.
 	Handler Handler
 
-	// Queue hides messages whose intent is in progress elsewhere, so that a
-	// duplicate spends one receive and not five. Without one they come back when
-	// their visibility timeout ends. Needs sqs:ChangeMessageVisibility.
+	// Queue hides messages that failed, for longer each time, and those whose intent is in
+	// progress elsewhere, for as long as it may be. Without one they come back when
+	// their visibility timeout ends, and go to the dead-letter queue that much sooner.
+	// Needs sqs:ChangeMessageVisibility.
 	Queue Queue
 
 	// QueueURL is the queue's URL. Required with Queue.
@@ -75,6 +76,7 @@ type Report struct {
 	Quarantined   int                 // sent to the dead-letter queue, and so not listed
 	UnknownFormat int                 // records of another release, among Failed
 	Takeovers     int                 // claims taken over from one whose lease had lapsed, however they ended
+	Retrying      int                 // received three times or more, among Failed
 }
 
 // Batch runs SQS events. It holds nothing of an invocation, so that one process
@@ -149,10 +151,22 @@ func (b *Batch) work(ctx context.Context, lanes []*lane) {
 			}
 		}()
 	}
+	lanes, unanswered := b.split(lanes)
+	b.workOff(ctx, lanes, b.Concurrency)
+	if len(unanswered) > 0 {
+		// Whoever ends the process takes none of the others along: they are hidden, and
+		// come back each in its own time.
+		b.putAside(ctx, unanswered)
+		b.workOff(ctx, unanswered, 1)
+	}
+}
+
+// workOff runs lanes, so many at a time.
+func (b *Batch) workOff(ctx context.Context, lanes []*lane, workers int) {
 	desk := b.newDesk(ctx)
 	defer desk.close()
 	lanes = desk.refuse(lanes)
-	workers := min(b.Concurrency, len(lanes))
+	workers = min(workers, len(lanes))
 	deliver, leave := b.Handler.Deliver, func() {}
 	if h, ok := b.Handler.(grouper); ok {
 		deliver, leave = h.Group(workers)
@@ -209,7 +223,7 @@ func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates 
 	listed := map[string]bool{}
 	for i, f := range fates {
 		id := messages[i].MessageId
-		report.count(f)
+		report.count(f, receives(messages[i]))
 		if !f.done() || f.quarantined {
 			// A panic of the log's handler must not have the batch delivered again.
 			_ = intent.Contain(func() error { b.logUndone(ctx, messages[i], f); return nil })
@@ -235,7 +249,7 @@ func (b *Batch) answer(ctx context.Context, messages []events.SQSMessage, fates 
 	return response
 }
 
-func (r *Report) count(f fate) {
+func (r *Report) count(f fate, receives int) {
 	if f.outcome.Lapsed {
 		r.Takeovers++
 	}
@@ -249,6 +263,9 @@ func (r *Report) count(f fate) {
 		r.Failed++
 		if f.unknownFormat {
 			r.UnknownFormat++
+		}
+		if receives >= retryingReceives {
+			r.Retrying++
 		}
 		return
 	}

@@ -22,6 +22,7 @@ const sendBy = answerBy + 100*time.Millisecond
 // makes no other of its kind: SQS may be out of reach, and the answer must not wait.
 type desk struct {
 	b           *Batch
+	valve       valve
 	ctx         context.Context
 	stop        context.CancelFunc
 	hides       *relay[hidden]
@@ -82,7 +83,7 @@ func (b *Batch) newDesk(ctx context.Context) *desk {
 	// In the order of the event, in which effects that run side by side do not end.
 	d.hides = newRelay(func(messages []hidden) {
 		slices.SortFunc(messages, func(a, b hidden) int { return a.place - b.place })
-		if hideErr == nil && d.ctx.Err() == nil {
+		if hideErr == nil {
 			hideErr = intent.Contain(func() error { return b.hide(d.ctx, messages) })
 		}
 	}, nil)
@@ -104,7 +105,9 @@ func (b *Batch) newDesk(ctx context.Context) *desk {
 
 // see writes the fate of a job to its messages and sees to them. Who waits for what it
 // returns knows what became of the copies.
-func (d *desk) see(j *job, f fate) *sync.WaitGroup {
+//
+// wait is how long the messages are hidden that are neither done nor in quarantine.
+func (d *desk) see(j *job, f fate, wait time.Duration) *sync.WaitGroup {
 	var sent sync.WaitGroup
 	orders := map[string]*copyOrder{} // by message id: the same message twice is sent once
 	for i, m := range j.messages {
@@ -123,8 +126,8 @@ func (d *desk) see(j *job, f fate) *sync.WaitGroup {
 			}
 			o := &copyOrder{place: m.place, fates: []*fate{j.fates[i]}, sent: &sent}
 			orders[m.MessageId] = o
-		case f.mustWait() && d.b.mayHide(m):
-			d.hides.add(hidden{m, f.outcome.Wait})
+		case !f.done():
+			d.hide(m, wait)
 		}
 	}
 	for _, m := range j.messages {
@@ -144,11 +147,31 @@ func (d *desk) see(j *job, f fate) *sync.WaitGroup {
 	return &sent
 }
 
+func (d *desk) hide(m letter, wait time.Duration) {
+	if wait > 0 && d.b.mayHide(m) {
+		d.hides.add(hidden{m, wait})
+	}
+}
+
+// holdUp lists jobs behind a failure in their group, which come back with it.
+func (d *desk) holdUp(jobs []*job, wait time.Duration) {
+	for _, j := range jobs {
+		f := judge(intent.Outcome{}, errBehind)
+		if j.unread != nil {
+			f = *j.unread
+		}
+		for i, m := range j.messages {
+			*j.fates[i] = f
+			d.hide(m, wait)
+		}
+	}
+}
+
 // refuse sees to the lanes of which nothing is to be run, and returns the others.
 func (d *desk) refuse(lanes []*lane) (runnable []*lane) {
 	for _, l := range lanes {
 		if len(l.jobs) == 1 && l.jobs[0].unread != nil {
-			d.see(l.jobs[0], *l.jobs[0].unread)
+			d.see(l.jobs[0], *l.jobs[0].unread, 0)
 			continue
 		}
 		runnable = append(runnable, l)

@@ -3,6 +3,7 @@ package sqsbatch
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/singleeffect/once/shared/intent"
 )
@@ -15,6 +16,9 @@ type fate struct {
 	stack         string         // of a panic
 	reason        string         // why the message goes to quarantine; empty: it does not
 	unknownFormat bool           // the record is of another release
+	retries       bool           // it failed, and may do better after a while
+	whole         bool           // it failed by what all messages of the function need
+	asked         time.Duration  // how long that asks to be left alone
 	quarantined   bool
 }
 
@@ -45,6 +49,9 @@ func judge(o intent.Outcome, err error) fate {
 		var format *intent.FormatError
 		f.outcome.Kind = ""
 		f.unknownFormat = errors.As(err, &format)
+		f.asked, f.whole = outage(err)
+		// What there was no time for was not tried: it comes back soon.
+		f.retries = f.reason == "" && !errors.Is(err, intent.ErrNoTime)
 	}
 	return f
 }
@@ -71,6 +78,7 @@ const (
 	reasonInDoubt       = "in_doubt"       // it may have happened, and no probe is left
 	reasonOutsideWindow = "outside_window" // older than what the records remember
 	reasonUnprocessable = "unprocessable"  // the effect says so
+	reasonGaveUp        = "gave_up"        // it failed for giveUpAfter
 )
 
 // poison is the reason for which no further delivery of a message can end better;
@@ -85,6 +93,8 @@ func poison(o intent.Outcome, err error) string {
 		return reasonConflict + ": " + o.Reason
 	case err == nil && o.Kind == intent.InDoubt && o.Wait == 0:
 		return reasonInDoubt + ": " + o.Reason
+	case errors.Is(err, intent.ErrGivenUp):
+		code = reasonGaveUp
 	case err == nil, errors.Is(err, intent.ErrUnknown), errors.Is(err, intent.ErrLost):
 		return ""
 	case errors.Is(err, intent.ErrUnprocessable):

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -103,37 +105,47 @@ var errBehind = errors.New("behind a failure in its message group")
 
 // run works a lane off. It holds a slot, but not while it waits for the desk.
 func (b *Batch) run(ctx context.Context, l *lane, deliver deliverer, d *desk, slots chan struct{}) {
-	stopped := false
-	for _, j := range l.jobs {
-		if stopped {
-			for _, f := range j.fates {
-				if *f = judge(intent.Outcome{}, errBehind); j.unread != nil {
-					*f = *j.unread
-				}
-			}
-			continue
+	gaveUp := false
+	for i, j := range l.jobs {
+		j.delivery.Last = j.overdue() && !gaveUp
+		f := j.deliver(ctx, deliver, &d.valve)
+		wait := f.wait(l.receives(j))
+		sent := d.see(j, f, wait)
+		gaveUp = gaveUp || strings.HasPrefix(f.reason, reasonGaveUp)
+		if !l.ordered || len(l.jobs) == 1 {
+			continue // nothing follows that it could hold up
 		}
-		f := j.deliver(ctx, deliver)
-		sent := d.see(j, f)
-		if l.ordered && f.reason != "" && len(l.jobs) > 1 {
+		if f.reason != "" {
 			<-slots
 			d.quarantines.hurry()
 			sent.Wait()
 			slots <- struct{}{}
 		}
-		if !l.ordered || len(l.jobs) == 1 {
-			continue // nothing follows that it could hold up
-		}
-		for _, f := range j.fates {
-			stopped = stopped || !f.done()
+		if slices.ContainsFunc(j.fates, func(f *fate) bool { return !f.done() }) {
+			d.holdUp(l.jobs[i+1:], wait)
+			return
 		}
 	}
 }
 
+// receives is what a job's delay goes by: a message group has one, and SQS hands out
+// none of it while another is hidden.
+func (l *lane) receives(j *job) int {
+	most := j.receives()
+	if l.ordered {
+		for _, other := range l.jobs {
+			most = max(most, other.receives())
+		}
+	}
+	return most
+}
+
 // deliver runs a job, unless it has its fate already.
-func (j *job) deliver(ctx context.Context, deliver deliverer) fate {
+func (j *job) deliver(ctx context.Context, deliver deliverer, v *valve) fate {
 	if j.unread != nil {
 		return *j.unread
 	}
-	return judged(func() (intent.Outcome, error) { return deliver(ctx, j.delivery) })
+	return v.through(func() fate {
+		return judged(func() (intent.Outcome, error) { return deliver(ctx, j.delivery) })
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -70,15 +69,6 @@ func (b *Batch) delivery(l letter) (intent.Delivery, error) {
 	var err error
 	d.Key, err = b.key(l)
 	return d, err
-}
-
-// receives is how often SQS has delivered the message; 0 if it does not say so.
-func receives(m events.SQSMessage) int {
-	n, err := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
-	if err != nil || n < 1 {
-		return 0
-	}
-	return n
 }
 
 // key looks in the attributes, then in the body, then asks the configured

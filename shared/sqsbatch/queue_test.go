@@ -178,8 +178,12 @@ func (q *hider) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.Change
 func (q *hider) seconds(id string) (int32, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	s, ok := q.hidden["receipt-"+id+" of "+queueURL]
-	return s, ok
+	for _, url := range []string{queueURL, queueURL + ".fifo"} {
+		if s, ok := q.hidden["receipt-"+id+" of "+url]; ok {
+			return s, true
+		}
+	}
+	return 0, false
 }
 
 // taken is everything that was sent and not yet redriven.

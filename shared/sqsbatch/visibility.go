@@ -3,7 +3,6 @@ package sqsbatch
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -37,22 +36,24 @@ func (b *Batch) mayHide(m letter) bool {
 	return b.Queue != nil && strings.HasSuffix(b.QueueURL, queueName(m.SQSMessage))
 }
 
-// hide keeps messages away for as long as their intents may be in progress
-// elsewhere. They are never sent back to their queue: a copy would have another id and
-// a fresh receive count. What cannot be hidden comes back by itself. The error is of a
-// call that failed as a whole.
+// hide keeps messages away for a while. They are never sent back to their queue: a copy
+// would have another id and a fresh receive count. What cannot be hidden comes back by
+// itself. The error is of a call that failed as a whole.
 func (b *Batch) hide(ctx context.Context, messages []hidden) error {
 	input := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &b.QueueURL}
 	for i, m := range messages {
-		wait := min(m.wait+rand.N(hideJitter), maxVisibility)
+		wait := min(m.wait, maxVisibility)
 		input.Entries = append(input.Entries, types.ChangeMessageVisibilityBatchRequestEntry{
 			Id:                aws.String(strconv.Itoa(i)),
 			ReceiptHandle:     aws.String(m.ReceiptHandle),
 			VisibilityTimeout: int32((wait + time.Second - 1) / time.Second), // whole seconds, up
 		})
 	}
-	out, err := b.Queue.ChangeMessageVisibilityBatch(ctx, input)
-	const said = "cannot hide messages in progress elsewhere, they cost their receives"
+	out, err := (*sqs.ChangeMessageVisibilityBatchOutput)(nil), ctx.Err() // no call is begun that the answer would have to wait for
+	if err == nil {
+		out, err = b.Queue.ChangeMessageVisibilityBatch(ctx, input)
+	}
+	const said = "cannot hide messages, they come back when their visibility timeout ends"
 	switch {
 	case err == nil && len(out.Failed) == 0:
 	case err == nil:

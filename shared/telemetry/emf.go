@@ -39,6 +39,9 @@ const (
 	UnknownFormat = "UnknownFormat"
 	Takeovers     = "Takeovers"
 	Messages      = "Messages"
+
+	// Retrying are those that failed and were received three times or more: SQS leaves them out of the age of its oldest message.
+	Retrying = "Retrying"
 )
 
 // outcomes are the metrics by outcome.
@@ -56,7 +59,7 @@ var outcomes = map[intent.Kind]string{
 // the others are not. Messages, the denominator of a version's shares, is of the version alone.
 var emitted = []struct{ dimensions, metrics []string }{
 	{[]string{Scope, Operation}, []string{
-		Executed, Replayed, Refused, InProgress, Conflict, InDoubt, Failed, Listed, Quarantined, UnknownFormat, Takeovers,
+		Executed, Replayed, Refused, InProgress, Conflict, InDoubt, Failed, Listed, Quarantined, UnknownFormat, Takeovers, Retrying,
 	}},
 	{[]string{Scope, Operation, Version}, []string{Messages, Failed, Quarantined, Refused, UnknownFormat}},
 }
@@ -81,6 +84,7 @@ type Batch struct {
 	Quarantined   int
 	UnknownFormat int
 	Takeovers     int
+	Retrying      int
 }
 
 // Emitter writes one line for each batch.
@@ -115,6 +119,7 @@ type metric struct {
 func (e *Emitter) Observe(_ context.Context, r Batch) {
 	counts := map[string]int{
 		Messages: r.Messages, Failed: r.Failed, Listed: r.Listed, Quarantined: r.Quarantined, UnknownFormat: r.UnknownFormat, Takeovers: r.Takeovers,
+		Retrying: r.Retrying,
 	}
 	for kind, name := range outcomes {
 		counts[name] = r.Outcomes[kind]

@@ -23,7 +23,7 @@ var full = telemetry.Batch{
 	Outcomes: map[intent.Kind]int{
 		intent.Executed: 3, intent.Replayed: 2, intent.Refused: 1, intent.InProgress: 4, intent.Conflict: 5, intent.InDoubt: 6,
 	},
-	Messages: 31, Failed: 7, Listed: 22, Quarantined: 3, UnknownFormat: 1, Takeovers: 2,
+	Messages: 31, Failed: 7, Listed: 22, Quarantined: 3, UnknownFormat: 1, Takeovers: 2, Retrying: 4,
 }
 
 func observe(t *testing.T, reports ...telemetry.Batch) []string {
@@ -114,7 +114,7 @@ func TestObserve(t *testing.T) {
 	}{
 		"everything": {full, map[string]any{
 			"Executed": 3.0, "Replayed": 2.0, "Refused": 1.0, "InProgress": 4.0, "Conflict": 5.0, "InDoubt": 6.0,
-			"Messages": 31.0, "Failed": 7.0, "Listed": 22.0, "Quarantined": 3.0, "UnknownFormat": 1.0, "Takeovers": 2.0, "Version": "7",
+			"Messages": 31.0, "Failed": 7.0, "Listed": 22.0, "Quarantined": 3.0, "UnknownFormat": 1.0, "Takeovers": 2.0, "Retrying": 4.0, "Version": "7",
 		}},
 		"one thing": {telemetry.Batch{Outcomes: map[intent.Kind]int{intent.Executed: 1}}, map[string]any{"Executed": 1.0}},
 		"nothing":   {telemetry.Batch{Outcomes: map[intent.Kind]int{}}, nil},

@@ -16,11 +16,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// parameters make the stack small and quick: a run must outlast several
-// visibility timeouts, which are six times a function's timeout.
+// visibility is six times a function's timeout, and the most for which a message
+// that fails is hidden: a run must outlast several.
+const visibility = 12 * time.Second
+
+// parameters make the stack small and quick.
 var parameters = map[string]string{
 	"FunctionTimeoutSeconds":   "2",
-	"VisibilityTimeoutSeconds": "12",
+	"VisibilityTimeoutSeconds": fmt.Sprint(visibility.Seconds()),
 	"LeaseMarginSeconds":       "1",
 	"MaximumConcurrency":       "2",
 	"Scope":                    scope,

@@ -73,6 +73,7 @@ func open(ctx context.Context, functions string, c Config, t *Trouble) (_ *side,
 		Name:        stackName,
 		Functions:   functions,
 		Parameters:  parameters,
+		Visibility:  visibility,
 		TablePrefix: stackName + "-" + rand.Text() + "-", // the sides may meet on one engine
 		Environment: environment,
 		Prepare:     s.prepare,

@@ -85,7 +85,7 @@ func (s *Service) ChangeMessageVisibility(in ChangeMessageVisibilityInput) error
 	if err != nil {
 		return err
 	}
-	return q.changeVisibility(in.ReceiptHandle, in.VisibilityTimeout, now)
+	return q.changeVisibility(in.ReceiptHandle, in.VisibilityTimeout, s.hidden, now)
 }
 
 // ChangeMessageVisibilityBatchEntry is one entry of a batch; ID is the caller's name for it.
@@ -113,11 +113,11 @@ func (s *Service) ChangeMessageVisibilityBatch(in ChangeMessageVisibilityBatchIn
 	}
 	return doneEntries(in.Entries, func(e ChangeMessageVisibilityBatchEntry) string { return e.ID },
 		func(e ChangeMessageVisibilityBatchEntry) error {
-			return q.changeVisibility(e.ReceiptHandle, e.VisibilityTimeout, now)
+			return q.changeVisibility(e.ReceiptHandle, e.VisibilityTimeout, s.hidden, now)
 		})
 }
 
-func (q *queue) changeVisibility(handle string, timeout *int, now time.Time) error {
+func (q *queue) changeVisibility(handle string, timeout *int, most time.Duration, now time.Time) error {
 	if timeout == nil {
 		return refuse(missingParameter, "The request must contain the parameter VisibilityTimeout.")
 	}
@@ -128,7 +128,7 @@ func (q *queue) changeVisibility(handle string, timeout *int, now time.Time) err
 	if err != nil {
 		return err
 	}
-	_, err = q.ChangeVisibility(now, theirs, time.Duration(*timeout)*time.Second)
+	_, err = q.ChangeVisibility(now, theirs, min(time.Duration(*timeout)*time.Second, most))
 	switch {
 	case errors.Is(err, engine.ErrGone):
 		return invalidValue(handle, "ReceiptHandle", "Message does not exist or is not available for visibility timeout change.")

@@ -28,6 +28,8 @@ type Config struct {
 	// Random is the source of message ids and task handles; it is used under the service's lock. Defaults to a
 	// generator seeded by the system.
 	Random rand.Source
+	// MostHidden bounds for how long ChangeMessageVisibility hides a message, for a run in a hurry. Defaults to SQS's own 12 hours.
+	MostHidden time.Duration
 }
 
 // Service is a set of queues. Its methods are the operations of SQS under the names SQS gives them; they are safe for
@@ -35,6 +37,7 @@ type Config struct {
 type Service struct {
 	baseURL string
 	now     func() time.Time
+	hidden  time.Duration // at most
 
 	mu     sync.Mutex
 	random rand.Source
@@ -55,7 +58,11 @@ func New(c Config) *Service {
 		crand.Read(seed[:])
 		c.Random = rand.NewChaCha8(seed)
 	}
+	if c.MostHidden == 0 {
+		c.MostHidden = 12 * time.Hour
+	}
 	return &Service{
+		hidden:  c.MostHidden,
 		baseURL: strings.TrimSuffix(c.BaseURL, "/"),
 		now:     c.Now,
 		random:  c.Random,

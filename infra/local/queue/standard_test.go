@@ -47,6 +47,19 @@ func TestChangeMessageVisibility(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	t.Run("in a hurry", func(t *testing.T) {
+		w := &world{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+		w.Service = queue.New(queue.Config{Now: func() time.Time { return w.now }, MostHidden: time.Minute})
+		url := w.create("q", "VisibilityTimeout", "10")
+		w.send(url, "a")
+		if err := w.visibility(url, w.one(url), 3600); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(59 * time.Second)
+		w.wantBodies(url)
+		w.pass(time.Second)
+		w.wantBodies(url, "a")
+	})
 	t.Run("deleted", func(t *testing.T) {
 		w, url, m := start(t)
 		w.delete(url, m)

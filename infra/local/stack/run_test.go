@@ -116,23 +116,23 @@ func TestDeadLetter(t *testing.T) {
 	}
 }
 
-// A message that fails on each receive has five and then waits in the
-// dead-letter queue as it was.
-func TestFiveReceives(t *testing.T) {
+// A message that fails on each receive, and is not hidden, has as many as its queue
+// says and then waits in the dead-letter queue as it was.
+func TestReceivesAreCounted(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(projectRoot(t), "template.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const slow, quick = "VisibilityTimeout: !Ref VisibilityTimeoutSeconds", "VisibilityTimeout: 1"
-	impatient := strings.ReplaceAll(string(content), slow, quick)
-	if impatient == string(content) {
-		t.Fatalf("the template has no %q", slow)
+	const slow, often = "VisibilityTimeout: !Ref VisibilityTimeoutSeconds", "maxReceiveCount: 100"
+	impatient := strings.NewReplacer(slow, "VisibilityTimeout: 1", often, "maxReceiveCount: 5").Replace(string(content))
+	if strings.Contains(impatient, slow) || strings.Contains(impatient, often) || len(impatient) == len(content) {
+		t.Fatalf("the template has no %q or no %q", slow, often)
 	}
 	root := t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "template.yaml"), []byte(impatient), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := newRun(t, Options{Root: root, Environment: map[string]string{"ORDERS_TABLE": "nowhere"}})
+	r := newRun(t, Options{Root: root, Environment: map[string]string{"ORDERS_TABLE": "nowhere", "QUEUE_URL": "http://127.0.0.1/nobodys"}})
 	const body = `{"order_id":"8821","shipped_at":"2026-11-29T12:00:00Z"}`
 	id := r.send(t, "ship", body)
 	url, deadURL := r.urls(t, "ship")

@@ -48,8 +48,9 @@ type Options struct {
 	TablePrefix string
 
 	// Visibility is the visibility timeout of the queues that have a dead-letter
-	// queue, for a run in a hurry: no parameter makes it that short. Defaults to
-	// the template's.
+	// queue, for a run in a hurry: no parameter makes it that short. No message is
+	// hidden for longer, either. Defaults to the template's, and to what the
+	// functions ask for.
 	Visibility time.Duration
 
 	// Prepare, if not nil, may change the environment of one worker before it
@@ -94,7 +95,7 @@ func Open(ctx context.Context, o Options) (_ *Stack, err error) {
 		return nil, fmt.Errorf("listen for the queues: %w", err)
 	}
 	s.SQS = address
-	s.Queues = queue.New(queue.Config{BaseURL: s.SQS})
+	s.Queues = queue.New(queue.Config{BaseURL: s.SQS, MostHidden: o.Visibility})
 	s.Producer = sqs.New(sqs.Options{Region: Region, BaseEndpoint: &s.SQS, Credentials: local})
 	server := &http.Server{Handler: s.Queues.Handler()}
 	go func() { _ = server.Serve(listener) }()

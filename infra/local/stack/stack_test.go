@@ -3,6 +3,7 @@ package stack
 import (
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/singleeffect/once/infra/local/queue"
 	"github.com/singleeffect/once/infra/template"
@@ -66,16 +68,22 @@ func sameTables(t *testing.T, s *Stack) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var keys []template.Key
-		for _, key := range described.Table.KeySchema {
-			for _, a := range described.Table.AttributeDefinitions {
-				if *a.AttributeName == *key.AttributeName {
-					keys = append(keys, template.Key{Attribute: *a.AttributeName, Type: string(a.AttributeType)})
+		keysOf := func(schema []types.KeySchemaElement) (keys []template.Key) {
+			for _, key := range schema {
+				for _, a := range described.Table.AttributeDefinitions {
+					if *a.AttributeName == *key.AttributeName {
+						keys = append(keys, template.Key{Attribute: *a.AttributeName, Type: string(a.AttributeType)})
+					}
 				}
 			}
+			return keys
 		}
-		if !slices.Equal(keys, table.Keys) {
-			t.Errorf("%s has key %v, want %v", table.LogicalID, keys, table.Keys)
+		var indexes []template.Index
+		for _, index := range described.Table.GlobalSecondaryIndexes {
+			indexes = append(indexes, template.Index{Name: *index.IndexName, Keys: keysOf(index.KeySchema), Projection: string(index.Projection.ProjectionType)})
+		}
+		if keys := keysOf(described.Table.KeySchema); !slices.Equal(keys, table.Keys) || fmt.Sprint(indexes) != fmt.Sprint(table.Indexes) {
+			t.Errorf("%s has key %v and indexes %v, want %v and %v", table.LogicalID, keys, indexes, table.Keys, table.Indexes)
 		}
 		live, err := s.DB.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: &name})
 		if err != nil {
@@ -137,8 +145,8 @@ func sameQueues(t *testing.T, s *Stack) {
 		if err := json.Unmarshal([]byte(text), &policy); err != nil {
 			t.Fatal(err)
 		}
-		if policy.Target != ARN(names[q.Redrive.Target]) || policy.Max != 5 {
-			t.Errorf("%s: RedrivePolicy is %+v, want 5 receives and then %s", q.LogicalID, policy, q.Redrive.Target)
+		if policy.Target != ARN(names[q.Redrive.Target]) || policy.Max != q.Redrive.MaxReceiveCount {
+			t.Errorf("%s: RedrivePolicy is %+v, want %d receives and then %s", q.LogicalID, policy, q.Redrive.MaxReceiveCount, q.Redrive.Target)
 		}
 		if q.VisibilityTimeout != 12*time.Second {
 			t.Errorf("%s: VisibilityTimeout is %s, want the parameter's 12s", q.LogicalID, q.VisibilityTimeout)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,14 +28,11 @@ func newClient(endpoint string) *dynamodb.Client {
 func (s *Stack) createTables(ctx context.Context) error {
 	for _, t := range s.Template.Tables {
 		input := &dynamodb.CreateTableInput{TableName: aws.String(s.tableName(t)), BillingMode: types.BillingModePayPerRequest}
-		for i, key := range t.Keys {
-			role := types.KeyTypeHash
-			if i > 0 {
-				role = types.KeyTypeRange
-			}
-			input.KeySchema = append(input.KeySchema, types.KeySchemaElement{AttributeName: aws.String(key.Attribute), KeyType: role})
-			input.AttributeDefinitions = append(input.AttributeDefinitions, types.AttributeDefinition{
-				AttributeName: aws.String(key.Attribute), AttributeType: types.ScalarAttributeType(key.Type),
+		input.KeySchema = defineKey(input, t.Keys)
+		for _, index := range t.Indexes {
+			input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+				IndexName: aws.String(index.Name), KeySchema: defineKey(input, index.Keys),
+				Projection: &types.Projection{ProjectionType: types.ProjectionType(index.Projection)},
 			})
 		}
 		var exists *types.ResourceInUseException
@@ -59,6 +57,23 @@ func (s *Stack) createTables(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// defineKey is the key of a table or an index, whose attributes it defines unless they are.
+func defineKey(input *dynamodb.CreateTableInput, keys []template.Key) (schema []types.KeySchemaElement) {
+	for i, key := range keys {
+		role := types.KeyTypeHash
+		if i > 0 {
+			role = types.KeyTypeRange
+		}
+		schema = append(schema, types.KeySchemaElement{AttributeName: aws.String(key.Attribute), KeyType: role})
+		if !slices.ContainsFunc(input.AttributeDefinitions, func(a types.AttributeDefinition) bool { return *a.AttributeName == key.Attribute }) {
+			input.AttributeDefinitions = append(input.AttributeDefinitions, types.AttributeDefinition{
+				AttributeName: aws.String(key.Attribute), AttributeType: types.ScalarAttributeType(key.Type),
+			})
+		}
+	}
+	return schema
 }
 
 // deleteTables makes the engine forget the tables. If it does not, its owner

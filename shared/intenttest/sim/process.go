@@ -23,8 +23,9 @@ type Process struct {
 	frozen time.Time            // until then; the driver's
 	held   map[string]time.Time // the driver's: see call.from
 
-	keys  map[string]asked        // by receipt handle: the key of what it was given
-	waits map[asked]time.Duration // guarded by World.mu: how long the last delivery of it is to be hidden
+	batch []delivery     // guarded by World.mu, as what follows: of the invocation
+	told  map[asked]told // what the invocation's deliveries came to
+	ended int            // of them
 }
 
 // Now is the process's wall clock.
@@ -93,18 +94,6 @@ func (h *watched) Keyless() bool {
 	return ok && keyless.Keyless()
 }
 
-// asked is what a message asks for.
-type asked struct {
-	key         string
-	fingerprint intent.Fingerprint
-}
-
-// askedBy is what a send asks for; its body may be unreadable.
-func askedBy(s *Sent) asked {
-	payload, _ := intent.ParsePayload([]byte(s.Body))
-	return asked{s.Key.ID, payload.Fingerprint()}
-}
-
 type deliverer = func(context.Context, intent.Delivery) (intent.Outcome, error)
 
 func (h *watched) Group(members int) (deliver deliverer, leave func()) {
@@ -123,16 +112,14 @@ func (p *Process) watch(deliver deliverer) deliverer {
 		p.note("%s: %s %v", d.MessageID, o.Kind, err)
 		p.world.mu.Lock()
 		defer p.world.mu.Unlock()
-		p.waits[asked{d.Key, d.Fingerprint}] = o.Wait
+		key := d.Key
+		if key == "" {
+			key = d.MessageID
+		}
+		p.ended++
+		p.told[asked{key, d.Fingerprint}] = told{o.Wait, err != nil, p.ended}
 		return o, err
 	}
-}
-
-// wait is how long a message is to be hidden.
-func (p *Process) wait(handle string) time.Duration {
-	p.world.mu.Lock()
-	defer p.world.mu.Unlock()
-	return p.waits[p.keys[handle]]
 }
 
 // die kills the process where it stands: it hears nothing any more, and nothing that it would still send arrives.

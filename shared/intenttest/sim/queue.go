@@ -14,14 +14,11 @@ import (
 
 const (
 	// maxReceives and deadRetention are template.yaml's maxReceiveCount, and MessageRetentionPeriod of a dead-letter queue.
-	maxReceives   = 5
+	maxReceives   = 100
 	deadRetention = 14 * 24 * time.Hour
 
 	// fifoSuffix ends the name of a FIFO queue.
 	fifoSuffix = ".fifo"
-
-	// maxHiding is the jitter of a hidden message, and the rest of a second that SQS does not take.
-	maxHiding = 5*time.Second + time.Second
 )
 
 // queues are the function's queue and its dead-letter queue.
@@ -110,16 +107,4 @@ func (q *queues) redrive() {
 		q.world.say("%s is redriven as %s", m.ID, id)
 		return q.live, again
 	})
-}
-
-// hide is ChangeMessageVisibility. The jitter is drawn anew: production code's own is its own chance. What it asked for must be as
-// long as its outcome said, and no longer than jitter makes it.
-func (q *queues) hide(handle string, asked, wait time.Duration) {
-	if asked < wait || asked > wait+maxHiding {
-		q.world.Fail("%s is hidden for %v, though its outcome says %v", handle, asked, wait)
-	}
-	wait += q.world.Within(maxHiding)
-	if changed, _ := q.live.ChangeVisibility(time.Now(), handle, wait); changed { // otherwise SQS would not do it either
-		q.world.say("%s is hidden until %s", handle, time.Now().Add(wait).Format(time.TimeOnly))
-	}
 }

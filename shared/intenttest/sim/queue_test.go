@@ -57,18 +57,40 @@ func TestHide(t *testing.T) {
 	for _, tt := range []struct {
 		asked time.Duration
 		wrong bool
-	}{{time.Hour - time.Second, true}, {time.Hour, false}, {time.Hour + maxHiding, false}, {time.Hour + maxHiding + time.Second, true}} {
+	}{{time.Hour - time.Second, true}, {time.Hour, false}, {time.Hour + maxJitter + time.Second, false}, {time.Hour + maxJitter + 2*time.Second, true}} {
 		inWorld(t, "q.fifo", func(w *World) {
 			w.Send(Sent{}, &sqs.SendMessageInput{MessageBody: aws.String("a"), MessageGroupId: aws.String("g"), MessageDeduplicationId: aws.String("d")})
 			handle := w.queue.receive()[0].Handle
-			w.queue.hide(handle, tt.asked, time.Hour)
-			if next := time.Until(w.queue.live.Next(time.Now())); next <= time.Hour || next > time.Hour+maxHiding {
+			w.queue.hide(handle, tt.asked, hidingOf(told{wait: time.Hour, nth: 1}, 1))
+			if next := time.Until(w.queue.live.Next(time.Now())); next <= time.Hour || next > time.Hour+maxJitter+time.Second {
 				t.Errorf("visible in %v, want an hour and some jitter", next)
 			}
 			if wrong := w.fault != ""; wrong != tt.wrong {
 				t.Errorf("asked for %v: %q, want a fault: %t", tt.asked, w.fault, tt.wrong)
 			}
 		})
+	}
+}
+
+// What fails is hidden by the schedule, or until its claim has lapsed; what was not tried, as if it had failed.
+func TestHidingOf(t *testing.T) {
+	const s = time.Second
+	for name, tt := range map[string]struct {
+		told     told
+		receives int
+		want     hiding
+	}{
+		"fails at first":        {told{failed: true, nth: 1}, 1, hiding{27 * s, 33 * s}},
+		"fails again":           {told{failed: true, nth: 1}, 3, hiding{108 * s, 132 * s}},
+		"fails for ever":        {told{failed: true, nth: 1}, 50, hiding{54 * time.Minute, 66 * time.Minute}},
+		"a long claim stands":   {told{wait: 40 * s, failed: true, nth: 1}, 1, hiding{40 * s, 45 * s}},
+		"a short claim stands":  {told{wait: 5 * s, failed: true, nth: 1}, 1, hiding{27 * s, 33 * s}},
+		"waits, often received": {told{wait: 5 * s, nth: 1}, 50, hiding{5 * s, 10 * s}},
+		"not tried":             {told{}, 2, hiding{54 * s, 66 * s}},
+	} {
+		if got := hidingOf(tt.told, tt.receives); got != tt.want {
+			t.Errorf("%s: got %v, want %v", name, got, tt.want)
+		}
 	}
 }
 

@@ -76,15 +76,15 @@ func (p *Process) SQS() *SQS {
 // ChangeMessageVisibilityBatch hides messages of the queue.
 func (s *SQS) ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
 	s.process.saw(in)
-	name, waits := "ChangeMessageVisibility", make([]time.Duration, len(in.Entries))
+	name, hidings := "ChangeMessageVisibility", make([]hiding, len(in.Entries))
 	for i, e := range in.Entries {
 		name += " " + aws.ToString(e.ReceiptHandle)
-		waits[i] = s.process.wait(aws.ToString(e.ReceiptHandle))
+		hidings[i] = s.process.hiding(aws.ToString(e.ReceiptHandle))
 	}
 	out := &sqs.ChangeMessageVisibilityBatchOutput{}
 	err := s.process.Reach(ctx, name, func() {
 		for i, e := range in.Entries {
-			s.process.world.queue.hide(aws.ToString(e.ReceiptHandle), time.Duration(e.VisibilityTimeout)*time.Second, waits[i])
+			s.process.world.queue.hide(aws.ToString(e.ReceiptHandle), time.Duration(e.VisibilityTimeout)*time.Second, hidings[i])
 			out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: e.Id})
 		}
 	})

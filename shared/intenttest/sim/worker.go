@@ -32,7 +32,7 @@ func (k *worker) busy() bool { return k.batch != nil }
 func (k *worker) start() {
 	w := k.world
 	k.process = &Process{
-		world: w, name: w.id("p"), skew: w.Within(2*maxSkew) - maxSkew, held: map[string]time.Time{}, waits: map[asked]time.Duration{}, keys: map[string]asked{},
+		world: w, name: w.id("p"), skew: w.Within(2*maxSkew) - maxSkew, held: map[string]time.Time{},
 	}
 	handle, err := w.system.Wire(k.process)
 	if err != nil {
@@ -58,10 +58,10 @@ func (k *worker) invoke() {
 	for _, d := range got {
 		names = append(names, d.ID)
 		event.Records = append(event.Records, w.queue.record(d))
-		w.mu.Lock()
-		k.process.keys[d.Handle] = askedBy(d.Body.of)
-		w.mu.Unlock()
 	}
+	w.mu.Lock()
+	k.process.batch, k.process.told = got, map[asked]told{}
+	w.mu.Unlock()
 	w.say("%s is given %v", k.process.name, names)
 	p, handle := k.process, k.handle
 	go func() {
@@ -84,8 +84,9 @@ func (q *queues) record(d delivery) events.SQSMessage {
 		attributes[name] = events.SQSMessageAttribute{DataType: *a.DataType, StringValue: a.StringValue, BinaryValue: a.BinaryValue}
 	}
 	system := map[string]string{
-		"SentTimestamp":           strconv.FormatInt(d.Sent.UnixMilli(), 10),
-		"ApproximateReceiveCount": strconv.Itoa(d.Receives),
+		"SentTimestamp":                    strconv.FormatInt(d.Sent.UnixMilli(), 10),
+		"ApproximateReceiveCount":          strconv.Itoa(d.Receives),
+		"ApproximateFirstReceiveTimestamp": strconv.FormatInt(d.FirstReceived.UnixMilli(), 10),
 	}
 	if q.fifo {
 		system["MessageGroupId"], system["MessageDeduplicationId"] = d.Group, d.Dedup

@@ -179,9 +179,9 @@ func (w *World) say(format string, args ...any) {
 	w.story = append(w.story, time.Now().Format("02 15:04:05.000  ")+line)
 }
 
-// whoseTime is where an error tells who noticed first that time was over: a try or the pause after it, net/http or its caller. That is
-// their own chance, and the same to everybody else.
-var whoseTime = regexp.MustCompile(`( in| after) try \d+| \(Client\.Timeout exceeded while awaiting headers\)`)
+// whoseTime is where an error tells who noticed first that time was over: a try or the pause after it, net/http or its caller; or what
+// came too late at that moment. That is their own chance, and the same to everybody else.
+var whoseTime = regexp.MustCompile(`( in| after) try \d+| \(Client\.Timeout exceeded while awaiting headers\)| messages=\d+`)
 
 // Fail says that something is wrong. The history goes on.
 func (w *World) Fail(format string, args ...any) {
