@@ -71,7 +71,7 @@ func endAll(orders []*copyOrder, err error) {
 
 // newDesk opens the desk for one invocation.
 func (b *Batch) newDesk(ctx context.Context) *desk {
-	d := &desk{b: b}
+	d := &desk{b: b, valve: valve{ahead: make(chan struct{}, 1)}}
 	// Nobody waits for the answer of an invocation that has been given up, so nothing is
 	// quarantined then that the answer would acknowledge.
 	if deadline, ok := ctx.Deadline(); ok {

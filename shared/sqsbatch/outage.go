@@ -44,7 +44,7 @@ var errHeld = errors.New("not tried: what it calls is out of reach, or throttles
 // valve sends one job ahead after a failure that speaks of the whole, and holds the
 // others back if that one meets it, too. It is of one invocation.
 type valve struct {
-	ahead sync.Mutex // held by who goes ahead
+	ahead chan struct{} // of who goes ahead
 
 	mu    sync.Mutex
 	state valveState
@@ -91,8 +91,8 @@ func (v *valve) through(run func() fate) fate {
 
 // goAhead runs a job while all others wait, unless another one went ahead meanwhile.
 func (v *valve) goAhead(run func() fate) (f fate, went bool) {
-	v.ahead.Lock()
-	defer v.ahead.Unlock()
+	v.ahead <- struct{}{}
+	defer func() { <-v.ahead }()
 	if v.is() != doubtful {
 		return fate{}, false
 	}
