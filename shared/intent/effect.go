@@ -88,23 +88,23 @@ func (e *answered) Unwrap() error { return e.verdict }
 // charge that paid it. From then on an unmarked verdict counts as unknown.
 func Answered(verdict error) error { return &answered{verdict: verdict} }
 
-type later struct {
+type retryLater struct {
 	err   error
 	after time.Duration
 }
 
-func (e *later) Error() string { return fmt.Sprint(e.err) }
-func (e *later) Unwrap() error { return e.err }
+func (e *retryLater) Error() string { return fmt.Sprint(e.err) }
+func (e *retryLater) Unwrap() error { return e.err }
 
 // RetryAfter marks err as one that speaks of the provider as a whole and not of the
 // intent: it is out of reach, fails, or throttles. after is how long it asks to be left
 // alone, as by the header Retry-After; 0 where it does not say. It is no verdict, and
 // may be inside one, or around it.
-func RetryAfter(err error, after time.Duration) error { return &later{err, after} }
+func RetryAfter(err error, after time.Duration) error { return &retryLater{err, after} }
 
 // AskedToWait reports an error of Deliver's whose effect said RetryAfter.
 func AskedToWait(err error) (after time.Duration, asked bool) {
-	var l *later
+	var l *retryLater
 	var effect *EffectError
 	switch {
 	case errors.As(err, &l):
