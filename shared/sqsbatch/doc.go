@@ -9,7 +9,9 @@
 //
 //	executed, replayed, refused          acknowledged
 //	in progress                          hidden for as long as it may take, and listed
-//	unknown, released, lost, no time     listed
+//	unknown, released, lost              hidden for longer each time, and listed; to the
+//	                                     dead-letter queue after twelve hours of failures
+//	no time                              listed
 //	conflict, in doubt, poison           to the dead-letter queue with the reason, and
 //	                                     acknowledged; listed if that fails
 //
@@ -25,6 +27,22 @@
 // came. A message comes back from there as it went, and a redrive of the
 // dead-letter queue must name its destination: SQS knows only the way of what it
 // moved there itself.
+//
+// # Redelivery
+//
+// A message that fails is hidden for 30 s after its first receive and twice as long
+// after each further one, up to an hour, a tenth less or more. It is hidden for longer
+// where its provider asks for that (intent.RetryAfter) or where a claim stands that
+// long. It is given up when it fails 12 h after its first receive. A message group has
+// one delay, keeps its order, and gives up one head an invocation.
+//
+// After an error that speaks of a provider or a table as a whole one message goes
+// ahead. If that fails in the same way, the others are hidden without being tried.
+//
+// What was received more often than that explains has ended its process, or was in a
+// batch with what did. It is hidden before it runs, and runs alone and last; after 12 h
+// it is given up without being run. The queue's maxReceiveCount must leave room for all
+// that: 30 receives, and 100 on a FIFO queue.
 //
 // # Limits
 //
