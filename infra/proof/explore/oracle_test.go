@@ -48,7 +48,9 @@ func final(s intent.State, result string) func(*intent.Record) {
 func TestJudgeOfChanges(t *testing.T) {
 	a := claimed()
 	released := with(a, state(intent.StateReleased), forgotten)
-	doubt := with(a, state(intent.StateInDoubt))
+	doubt := a.Parked("broken off", at(20))
+	open := func(r *intent.Record) { r.OpenSince = at(20) }
+	unlisted := func(r *intent.Record) { r.OpenSince = time.Time{} }
 	done := with(a, final(intent.StateCompleted, "r"))
 	takeover := with(a, owned("b", 2, at(70)))
 	none := intent.Record{}
@@ -97,6 +99,10 @@ func TestJudgeOfChanges(t *testing.T) {
 		{"commit of a ledger", change{before: none, now: done, drawn: true}, ""},
 		{"release of what is final", change{before: done, now: released, own: true}, "final"},
 		{"another result", change{before: done, now: with(done, final(intent.StateCompleted, "q")), own: true}, "final"},
+		{"park that lists nothing", change{before: a, now: with(doubt, unlisted), own: true}, "in_doubt, and listed for operators"},
+		{"takeover that stays listed", change{before: with(released, open), now: with(takeover, open), drawn: true}, "claimed, and listed for operators"},
+		{"completion that stays listed", change{before: a, now: with(done, open), own: true}, "completed, and listed for operators"},
+		{"settlement that stays listed", change{before: doubt, now: with(released, owned("s", 1, at(33)), open), drawn: true, settled: true}, ""},
 		{"park by another payload", change{before: a, now: doubt, lapsed: true, conflict: true}, "a conflict changes"},
 		{"deletion", change{before: a, now: none, own: true}, "no transition"},
 		{"claim of what is too old", change{before: none, now: a, drawn: true, old: true}, "older than MaxAge"},

@@ -147,6 +147,9 @@ func (c change) fault() string {
 		return fmt.Sprintf("no transition %q -> %q", before.State, now.State)
 	case now.State.Final() != !now.ExpiresAt.IsZero() || now.State.Final() != !now.CompletedAt.IsZero():
 		return fmt.Sprintf("%s with expires_at %v and completed_at %v", now.State, now.ExpiresAt, now.CompletedAt)
+	// What is released by a verdict stays listed until it is claimed: nobody may be left to do so.
+	case now.State != intent.StateReleased && now.OpenSince.IsZero() == (now.State == intent.StateInDoubt):
+		return fmt.Sprintf("%s, and listed for operators since %v", now.State, now.OpenSince)
 	case now.Fingerprint != before.Fingerprint && !before.ClaimedAt.IsZero():
 		return "another fingerprint, while claimed_at stands"
 	case now.State == intent.StateClaimed && (before.State != intent.StateClaimed || now.Owner != before.Owner):
