@@ -11,15 +11,16 @@ import (
 
 // Report is the account of a run. Readers rely on its names.
 type Report struct {
-	Intents     int `json:"intents"`
-	Deliveries  int `json:"deliveries"`   // messages handed to a function
-	Kills       int `json:"kills"`        // processes killed while they ran a batch
-	LostReplies int `json:"lost_replies"` // of services that had applied what they were asked
-	Refused     int `json:"refused"`      // intents, by their records
-	InDoubt     int `json:"in_doubt"`     // intents, by their records
-	Redriven    int `json:"redriven"`     // messages
-	Duplicates  int `json:"duplicates"`   // effects beyond those due, summed over intents
-	Lost        int `json:"lost"`         // intents without their effect, of which nobody was told
+	Intents     int    `json:"intents"`
+	Deliveries  int    `json:"deliveries"`   // messages handed to a function
+	Kills       int    `json:"kills"`        // processes killed while they ran a batch
+	LostReplies int    `json:"lost_replies"` // of services that had applied what they were asked
+	Refused     int    `json:"refused"`      // intents, by their records
+	InDoubt     int    `json:"in_doubt"`     // intents, by their records
+	Redriven    int    `json:"redriven"`     // messages
+	Duplicates  int    `json:"duplicates"`   // effects beyond those due, summed over intents
+	Lost        int    `json:"lost"`         // intents without their effect, of which nobody was told
+	Outage      Outage `json:"outage"`
 
 	odd    int // intents whose record or quarantine does not fit
 	strays []string
@@ -49,6 +50,8 @@ func (r Report) Err() error {
 	switch {
 	case r.Duplicates > 0 || r.Lost > 0:
 		return fmt.Errorf("%d duplicates and %d losses", r.Duplicates, r.Lost)
+	case r.Outage.DeadLettered > 0 || r.Outage.Duplicates > 0 || r.Outage.Seconds == 0:
+		return fmt.Errorf("an outage of %d s dead-letters %d messages, and %d take effect twice", r.Outage.Seconds, r.Outage.DeadLettered, r.Outage.Duplicates)
 	case r.odd > 0:
 		return fmt.Errorf("%d intents whose record or quarantine does not fit", r.odd)
 	case len(r.strays) > 0:

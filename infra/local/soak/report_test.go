@@ -12,7 +12,7 @@ import (
 // shown is the report of a run that shows what it is to show.
 func shown() Report {
 	return Report{Intents: 100, Deliveries: 300, Kills: 20, LostReplies: 70, Refused: 6, InDoubt: 10, Redriven: 12,
-		wanted: Config{Intents: 100, Kills: 20}}
+		Outage: Outage{Seconds: 39600}, wanted: Config{Intents: 100, Kills: 20}}
 }
 
 func TestErr(t *testing.T) {
@@ -24,6 +24,9 @@ func TestErr(t *testing.T) {
 		{"as it should be", func(*Report) {}, ""},
 		{"a duplicate", func(r *Report) { r.Duplicates = 1 }, "1 duplicates and 0 losses"},
 		{"a loss", func(r *Report) { r.Lost = 2 }, "0 duplicates and 2 losses"},
+		{"a dead letter of the outage", func(r *Report) { r.Outage.DeadLettered = 3 }, "an outage of 39600 s dead-letters 3 messages"},
+		{"a duplicate of the outage", func(r *Report) { r.Outage.Duplicates = 2 }, "and 2 take effect twice"},
+		{"no outage", func(r *Report) { r.Outage = Outage{} }, "an outage of 0 s"},
 		{"an odd record", func(r *Report) { r.odd = 1 }, "1 intents whose record"},
 		{"a stray", func(r *Report) { r.strays = []string{"ship: x: y"} }, "ship: x: y"},
 		{"a leak", func(r *Report) { r.leaks = []string{"order-canary1-charge"} }, "order-canary1-charge"},
@@ -62,7 +65,7 @@ func TestJSON(t *testing.T) {
 	if err := r.JSON(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"soak":{"intents":100,"deliveries":300,"kills":20,"lost_replies":70,"refused":7,"in_doubt":11,"redriven":12,"duplicates":2,"lost":1}}` + "\n"
+	want := `{"soak":{"intents":100,"deliveries":300,"kills":20,"lost_replies":70,"refused":7,"in_doubt":11,"redriven":12,"duplicates":2,"lost":1,"outage":{"seconds":39600,"dead_lettered":0,"duplicates":0}}}` + "\n"
 	if got := out.String(); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}

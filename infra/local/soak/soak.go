@@ -58,6 +58,9 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		Deliveries: t.delivered, Kills: t.kills, LostReplies: t.lost, Redriven: after.Redriven,
 		strays: after.Strays, leaks: after.Leaks, wanted: c,
 	}
+	if r.Outage, err = outage(ctx, c); err != nil {
+		return Report{}, err
+	}
 	for _, e := range after.Ends {
 		v := judge(e)
 		r.count(e, v)
