@@ -17,6 +17,7 @@
 #define park     7
 #define takeover 8
 #define settle   9
+#define open     10 /* lists the claim for operators: no rule reads that, so no worker here sends it */
 
 /* Times are countdowns in ticks: what is left of them. `lease` is what is left until everybody agrees that a probe's "no" would
    count: the lease, the skew margin and the settling time. `window` is one more than what is left of the provider's window, and 0
@@ -140,6 +141,7 @@ bit calm; /* from now on no fault, and calls take no time worth a tick */
 #define ALSO_park     true
 #define ALSO_takeover true
 #define ALSO_settle   true
+#define ALSO_open     true
 
 #define OWN(x) rec.owner = x.owner; rec.lease = x.lease + x.ahead; rec.payload = x.payload
 
@@ -149,6 +151,7 @@ bit calm; /* from now on no fault, and calls take no time worth a tick */
 #define SET_complete skip
 #define SET_refuse   skip
 #define SET_release  if :: x.fresh || breaks(WINDOW_CLEARED_BY_ALL) -> rec.window = 0 :: else fi
+#define SET_open     skip
 #define SET_park     assert(rec.window > 0) /* else the effect is known not to have happened */
 #define SET_takeover OWN(x); rec.window = x.window
 #define SET_settle   if :: x.to == released -> rec.window = 0; if :: breaks(SETTLE_KEEPS_OWNER) :: else -> rec.owner = x.owner fi :: else fi

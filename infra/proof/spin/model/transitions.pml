@@ -15,6 +15,7 @@
 	ROW(refuse,   in_doubt, refused,   owner) \
 	ROW(takeover, claimed,  claimed,   shown) \
 	ROW(takeover, released, claimed,   shown) \
+	ROW(open,     claimed,  claimed,   shown) \
 	ROW(park,     claimed,  in_doubt,  shown) \
 	ROW(park,     released, in_doubt,  shown) \
 	ROW(settle,   in_doubt, completed, shown) \
